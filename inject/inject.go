@@ -1,0 +1,44 @@
+// Package inject decides which instructions and context a turn carries: it
+// keeps the registry of named injectors, resolves a turn's names, and asks each
+// selected injector for its contribution (requirements P1–P12).
+package inject
+
+import (
+	"context"
+	"iter"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/prism-rpc/prism-rpc/schema"
+)
+
+// An Injector yields instructions and context for a turn. Apply is called at
+// most once per turn, may be called from several turns at once, and should
+// return soon after ctx ends.
+type Injector interface {
+	Name() string
+	Apply(ctx context.Context, c Context) (Contribution, error)
+}
+
+// Context is what an injector sees of the turn (P9): redacted copies, so that
+// changing them changes nothing.
+type Context struct {
+	SessionID string
+	RunID     string
+	Turn      int // from 1; 0 means 1
+	Step      int // the provider call within the turn, from 1; 0 means 1
+	Input     []schema.ContentBlock
+	Metadata  jsontext.Value           // the turn's object; nil when it gave none
+	History   iter.Seq[schema.Message] // the committed dialogue, decoded as it is read; nil when there is none
+}
+
+// Contribution is what an injector gives (P7). It grants nothing: there is no
+// field for anything but text. When is its timing for this turn; empty means
+// every_turn. Predicate decides for on_input; nil means true. It is ignored for
+// the other timings (P8).
+type Contribution struct {
+	Instructions  string
+	ContextBlocks []schema.ContextBlock
+	When          schema.When
+	Predicate     func(Context) bool
+}

@@ -1,0 +1,69 @@
+// Package plain makes text from outside fit to be shown: on a terminal, in an
+// error message, in a title.
+package plain
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Text returns s in at most max bytes, with every control (but tab and
+// newline), bidirectional, invisible and invalid character escaped. A cut ends
+// in "…" and never splits a character.
+func Text(s string, max int) string {
+	if safe(s) && len(s) <= max {
+		return s
+	}
+	var b strings.Builder
+	for i, r := range s {
+		piece := s[i : i+runeLen(s[i:], r)]
+		if !visible(r) || r == utf8.RuneError && len(piece) == 1 {
+			piece = escape(r, piece)
+		}
+		if b.Len()+len(piece) > max-len("…") && b.Len()+len(piece)+len(s)-i-len(piece) > max {
+			b.WriteString("…")
+			break
+		}
+		b.WriteString(piece)
+	}
+	return b.String()
+}
+
+func runeLen(s string, r rune) int {
+	if r == utf8.RuneError {
+		_, n := utf8.DecodeRuneInString(s)
+		return n
+	}
+	return utf8.RuneLen(r)
+}
+
+func safe(s string) bool {
+	for i, r := range s {
+		if !visible(r) || r == utf8.RuneError && runeLen(s[i:], r) == 1 {
+			return false
+		}
+	}
+	return true
+}
+
+func visible(r rune) bool {
+	switch {
+	case r == '\t' || r == '\n':
+		return true
+	case r == 0x115F, r == 0x1160, r == 0x3164, r == 0xFFA0, r == 0x034F, r == 0x2028, r == 0x2029:
+		return false
+	}
+	return !unicode.In(r, unicode.Cc, unicode.Cf)
+}
+
+func escape(r rune, raw string) string {
+	switch {
+	case r == utf8.RuneError && len(raw) == 1:
+		return fmt.Sprintf(`\x%02x`, raw[0])
+	case r < 0x10000:
+		return fmt.Sprintf(`\u%04x`, r)
+	}
+	return fmt.Sprintf(`\U%08x`, r)
+}

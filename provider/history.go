@@ -1,0 +1,138 @@
+package provider
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/prism-rpc/prism-rpc/schema"
+)
+
+// History is a committed dialogue, kept as the bytes that go into requests:
+// JSON messages joined by commas. It only grows, so that a copy of the value is
+// a snapshot, and adding to it costs the same however long it is. One owner
+// appends; copies may be read at any time.
+type History struct {
+	bytes []byte
+	items []item
+	rich  int // messages that hold more than text
+}
+
+type item struct {
+	end  int
+	turn int
+	rich bool
+}
+
+// Append adds messages of a turn as AppendMessage encoded them.
+func (h *History) Append(turn int, encoded ...[]byte) {
+	for _, m := range encoded {
+		if len(h.items) > 0 {
+			h.bytes = append(h.bytes, ',')
+		}
+		h.bytes = append(h.bytes, m...)
+		rich := isRich(m)
+		if rich {
+			h.rich++
+		}
+		h.items = append(h.items, item{end: len(h.bytes), turn: turn, rich: rich})
+	}
+}
+
+// Len is the number of messages.
+func (h *History) Len() int { return len(h.items) }
+
+// Turn is the turn of message i.
+func (h *History) Turn(i int) int { return h.items[i].turn }
+
+// Plain is the whole dialogue as JSON messages joined by commas, when each of
+// them holds text alone: then the bytes can stand in the request of any API
+// that takes {"role":…,"content":string or [{"type":"text","text":…}]}.
+func (h *History) Plain() ([]byte, bool) { return h.bytes, h.rich == 0 }
+
+// Raw is message i as it was encoded.
+func (h *History) Raw(i int) jsontext.Value {
+	start := 0
+	if i > 0 {
+		start = h.items[i-1].end + 1
+	}
+	return h.bytes[start:h.items[i].end]
+}
+
+// Rich tells whether message i holds more than text.
+func (h *History) Rich(i int) bool { return h.items[i].rich }
+
+// Messages decodes the messages from index from on, one at a time.
+func (h *History) Messages(from int) iter.Seq2[int, schema.Message] {
+	return func(yield func(int, schema.Message) bool) {
+		for i := from; i < len(h.items); i++ {
+			m, err := DecodeMessage(h.Raw(i))
+			if err != nil {
+				panic("history holds a message that AppendMessage did not encode: " + err.Error())
+			}
+			if !yield(i, m) {
+				return
+			}
+		}
+	}
+}
+
+// encoded is the form of a message in a history: content is a string where it
+// is one text, else the blocks as they are.
+type encoded struct {
+	Role    schema.Role    `json:"role"`
+	Content jsontext.Value `json:"content"`
+}
+
+// AppendMessage appends m, encoded for a History, to dst.
+func AppendMessage(dst []byte, m schema.Message) ([]byte, error) {
+	var content any = m.Content
+	if len(m.Content) == 1 && m.Content[0].Type == schema.BlockText {
+		content = m.Content[0].Text
+	} else if len(m.Content) == 0 {
+		content = ""
+	}
+	c, err := json.Marshal(content)
+	if err != nil {
+		return nil, err
+	}
+	b, err := json.Marshal(encoded{m.Role, c})
+	return append(dst, b...), err
+}
+
+// DecodeMessage reads what AppendMessage encoded. It checks the role: user or
+// assistant.
+func DecodeMessage(raw []byte) (schema.Message, error) {
+	var e encoded
+	if err := json.Unmarshal(raw, &e, json.RejectUnknownMembers(true)); err != nil {
+		return schema.Message{}, err
+	}
+	if e.Role != schema.RoleUser && e.Role != schema.RoleAssistant {
+		return schema.Message{}, fmt.Errorf("a message of role %q in a dialogue", e.Role)
+	}
+	m := schema.Message{Role: e.Role, Content: []schema.ContentBlock{}}
+	var content schema.Input
+	if err := json.Unmarshal(e.Content, &content); err != nil {
+		return schema.Message{}, err
+	}
+	if len(content) == 1 && content[0].Type == schema.BlockText && content[0].Text == "" {
+		return m, nil
+	}
+	m.Content = append(m.Content, content...)
+	return m, nil
+}
+
+func isRich(raw []byte) bool {
+	m, err := DecodeMessage(raw)
+	if err != nil {
+		return true
+	}
+	for _, b := range m.Content {
+		if b.Type != schema.BlockText {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,2 @@
+// Package redact takes secrets out of text: whole, in JSON, and in streams.
+package redact

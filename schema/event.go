@@ -1,0 +1,95 @@
+package schema
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// An Event reports one moment of a turn (protocol §5).
+type Event interface{ Header() *EventHeader }
+
+// EventHeader is what all events begin with. Seq is given by the connection
+// that writes the event; Turn is 0 where the turn has no number yet.
+type EventHeader struct {
+	SessionID string    `json:"sessionId"`
+	RunID     string    `json:"runId"`
+	Turn      int       `json:"turn,omitzero"`
+	Seq       uint64    `json:"seq"`
+	Type      EventType `json:"type"`
+}
+
+// Header gives access to the event's header.
+func (h *EventHeader) Header() *EventHeader { return h }
+
+// EventType names a kind of event.
+type EventType string
+
+// The types of event.
+const (
+	EventPromptQueued    EventType = "prompt_queued"
+	EventTurnStarted     EventType = "turn_started"
+	EventInjected        EventType = "injected"
+	EventInjectorSkipped EventType = "injector_skipped"
+	EventMessageDelta    EventType = "message_delta"
+	EventThinkingDelta   EventType = "thinking_delta"
+	EventUsage           EventType = "usage"
+	EventTurnEnded       EventType = "turn_ended"
+)
+
+// PromptQueued says that a followUp waits for its turn.
+type PromptQueued struct {
+	EventHeader
+	RequestID jsontext.Value `json:"requestId,omitempty"` // as sent
+	Position  int            `json:"position"`            // 1 is next
+	Reason    string         `json:"reason"`              // session
+}
+
+// TurnStarted says that a turn has its number and begins.
+type TurnStarted struct {
+	EventHeader
+	RequestID jsontext.Value `json:"requestId,omitempty"` // as sent
+}
+
+// InjectedEvent says what one injection put into the request.
+type InjectedEvent struct {
+	EventHeader
+	Injected
+}
+
+// InjectorSkipped says that a due injector gave nothing, and why.
+type InjectorSkipped struct {
+	EventHeader
+	Name   string `json:"name"`
+	Reason string `json:"reason"` // error, timeout, over_budget
+}
+
+// MessageDelta is the next piece of the answer.
+type MessageDelta struct {
+	EventHeader
+	Text string `json:"text"`
+}
+
+// ThinkingDelta is the next piece of the model's reasoning.
+type ThinkingDelta struct {
+	EventHeader
+	Text string `json:"text"`
+}
+
+// UsageEvent reports the turn's token counts.
+type UsageEvent struct {
+	EventHeader
+	Usage
+}
+
+// TurnEnded is the last event of a turn: a stop reason, or an error.
+type TurnEnded struct {
+	EventHeader
+	StopReason StopReason  `json:"stopReason,omitempty"`
+	Error      *EventError `json:"error,omitempty"`
+	Committed  bool        `json:"committed"`
+	Redacted   []Redaction `json:"redacted,omitempty"`
+}
+
+// EventError is the error that the turn's request is answered with.
+type EventError struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Data    any    `json:"data,omitempty"`
+}

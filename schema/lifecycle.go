@@ -1,0 +1,61 @@
+package schema
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// ProtocolVersion is the version of the wire contract.
+const ProtocolVersion = 1
+
+// InitializeParams are the params of initialize. Fields that are not named
+// here are ignored, so that clients of other protocols can send theirs.
+type InitializeParams struct {
+	ProtocolVersion       jsontext.Value     `json:"protocolVersion,omitempty"`
+	ClientInfo            jsontext.Value     `json:"clientInfo,omitempty"`
+	InitializationOptions *InitializeOptions `json:"initializationOptions,omitempty"`
+	Meta                  *struct {
+		Prism *InitializeOptions `json:"prism,omitempty"`
+	} `json:"_meta,omitempty"`
+}
+
+// Options are the client's options, from either place; the zero value when it
+// gave none.
+func (p *InitializeParams) Options() InitializeOptions {
+	switch {
+	case p.InitializationOptions != nil:
+		return *p.InitializationOptions
+	case p.Meta != nil && p.Meta.Prism != nil:
+		return *p.Meta.Prism
+	}
+	return InitializeOptions{}
+}
+
+// InitializeOptions are what a client may ask of the connection.
+type InitializeOptions struct {
+	Exclude []string      `json:"exclude,omitempty"` // event types not to send; unknown ones are ignored
+	Redact  []SecretValue `json:"redact,omitempty" validate:"omitempty,max=256,dive"`
+}
+
+// InitializeResult answers initialize.
+type InitializeResult struct {
+	ProtocolVersion int          `json:"protocolVersion"`
+	ServerInfo      ServerInfo   `json:"serverInfo"`
+	Capabilities    Capabilities `json:"capabilities"`
+}
+
+// ServerInfo names the server.
+type ServerInfo struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// Capabilities say what this server can do.
+type Capabilities struct {
+	Methods   []string       `json:"methods"`
+	Events    []EventType    `json:"events"`
+	Features  []string       `json:"features"`
+	Limits    map[string]int `json:"limits"`
+	Providers []string       `json:"providers"`
+	Framing   string         `json:"framing"`
+}
+
+// Empty answers methods that have nothing to say.
+type Empty struct{}

@@ -1,0 +1,64 @@
+package schema
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// MaxNameBytes bounds session ids and injector names.
+const MaxNameBytes = 128
+
+// ValidSessionID tells whether id can name a session, and so its file, on
+// every system: [A-Za-z0-9_][A-Za-z0-9._-]{0,127}, no trailing dot, no Windows
+// device name (protocol §6).
+func ValidSessionID(id string) bool {
+	if id == "" || len(id) > MaxNameBytes || id[0] == '.' || id[0] == '-' || id[len(id)-1] == '.' {
+		return false
+	}
+	for i := range len(id) {
+		if !idByte(id[i]) {
+			return false
+		}
+	}
+	return !windowsDevice(id)
+}
+
+func idByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-'
+}
+
+func windowsDevice(name string) bool {
+	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
+	switch stem {
+	case "CON", "PRN", "AUX", "NUL":
+		return true
+	}
+	return len(stem) == 4 && (stem[:3] == "COM" || stem[:3] == "LPT") && stem[3] >= '0' && stem[3] <= '9'
+}
+
+// ValidInjectorName tells whether name can be registered (protocol §7).
+func ValidInjectorName(name string) bool {
+	if name == "" || len(name) > MaxNameBytes || name == "false" || !utf8.ValidString(name) ||
+		!norm.NFC.IsNormalString(name) || strings.TrimSpace(name) != name {
+		return false
+	}
+	for _, r := range name {
+		if !unicode.IsPrint(r) || invisible(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// invisible holds the fillers that unicode.IsPrint lets pass because they
+// are letters or marks by category.
+func invisible(r rune) bool {
+	switch {
+	case r == 0x115F, r == 0x1160, r == 0x3164, r == 0xFFA0, r == 0x034F, r == 0x17B4, r == 0x17B5, r == 0x2800:
+		return true
+	}
+	return unicode.Is(unicode.Variation_Selector, r)
+}

@@ -1,0 +1,83 @@
+package schema
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// LogFormat is the version of the session log that this program writes. It
+// refuses to write to a log of another version, but reads what it can.
+const LogFormat = 1
+
+// The types of record in a session's log. Each record is one JSON object
+// {"v":1,"t":type,…}; the store ends it with its checksum.
+const (
+	RecordSession  = "session"  // the first line
+	RecordSettings = "settings" // settings that replace the earlier ones
+	RecordStarted  = "started"  // a turn began
+	RecordTurn     = "turn"     // a turn committed
+	RecordFailed   = "failed"   // a turn ended without being committed
+)
+
+// RecordHead begins every record.
+type RecordHead struct {
+	V int    `json:"v"`
+	T string `json:"t"`
+}
+
+// SessionRecord is a log's header.
+type SessionRecord struct {
+	RecordHead
+	ID        string          `json:"id"`
+	CreatedAt string          `json:"createdAt"`
+	Settings  SessionSettings `json:"settings"`
+}
+
+// SettingsRecord replaces a session's settings.
+type SettingsRecord struct {
+	RecordHead
+	At       string          `json:"at"`
+	Settings SessionSettings `json:"settings"`
+}
+
+// SessionSettings are a session's own settings; nil leaves one to the
+// configuration.
+type SessionSettings struct {
+	Instructions         *string        `json:"instructions,omitempty"`
+	InstructionInjectors []string       `json:"instructionInjectors,omitzero"`
+	Model                string         `json:"model,omitempty"`
+	Metadata             jsontext.Value `json:"metadata,omitempty"`
+	CWD                  string         `json:"cwd,omitempty"`
+}
+
+// StartedRecord keeps a turn's input before the provider is called, so that a
+// crash can't lose it. Input is redacted.
+type StartedRecord struct {
+	RecordHead
+	Turn  int    `json:"turn"`
+	RunID string `json:"runId"`
+	At    string `json:"at"`
+	Input Input  `json:"input"`
+}
+
+// TurnRecord is a committed turn. Messages are as provider.AppendMessage
+// encodes them; they hold the dialogue alone, never injected text.
+type TurnRecord struct {
+	RecordHead
+	Turn       int              `json:"turn"`
+	RunID      string           `json:"runId"`
+	At         string           `json:"at"`
+	Model      string           `json:"model,omitempty"`
+	StopReason StopReason       `json:"stopReason"`
+	Usage      Usage            `json:"usage"`
+	Injected   []Injected       `json:"injected"`
+	Messages   []jsontext.Value `json:"messages"`
+}
+
+// FailedRecord frees a turn's number. Partial is what had been answered; it is
+// never sent to a model.
+type FailedRecord struct {
+	RecordHead
+	Turn    int    `json:"turn"`
+	RunID   string `json:"runId"`
+	At      string `json:"at"`
+	Kind    string `json:"kind"`
+	Partial string `json:"partial,omitempty"`
+}
