@@ -1,0 +1,49 @@
+package rpc
+
+import (
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/prism-rpc/prism-rpc/redact"
+	"github.com/prism-rpc/prism-rpc/session"
+)
+
+// Framing says how messages stand in the byte stream.
+type Framing string
+
+// The framings.
+const (
+	FramingAuto    Framing = "auto" // told apart by the first byte
+	FramingLines   Framing = "lines"
+	FramingHeaders Framing = "headers"
+)
+
+// OnEOF says what the end of the input means for turns under way.
+type OnEOF string
+
+// The meanings of the end of the input.
+const (
+	EOFDrain  OnEOF = "drain"  // finish and answer them
+	EOFCancel OnEOF = "cancel" // cancel and answer them
+)
+
+// Options configure Serve. The zero value but for Sessions works.
+type Options struct {
+	Sessions *session.Manager // required unless Unready is set
+	Version  string           // of the server, for serverInfo
+
+	// Unready answers every request but ping and exit: a configuration that
+	// could not be used, a store that could not be opened.
+	Unready error
+
+	DefaultSession string // the id of the connection's default session; empty: made anew
+
+	Framing      Framing       // default auto
+	MaxFrame     int           // bytes of one message; default 64 MiB
+	DrainTimeout time.Duration // how long the end of input waits for turns; default 30 s
+	OnEOF        OnEOF         // default drain
+
+	Redactor *redact.Redactor // for errors and logs of the connection
+	Logger   *zap.Logger      // nil logs nothing
+}

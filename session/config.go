@@ -1,0 +1,49 @@
+package session
+
+import (
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/prism-rpc/prism-rpc/assemble"
+	"github.com/prism-rpc/prism-rpc/inject"
+	"github.com/prism-rpc/prism-rpc/provider"
+	"github.com/prism-rpc/prism-rpc/redact"
+	"github.com/prism-rpc/prism-rpc/schema"
+)
+
+// Config is what a Manager works with. Its zero value works, but for a
+// Provider: without one, turns answer ErrNoProvider.
+type Config struct {
+	Provider  provider.Provider            // the default one
+	Providers map[string]provider.Provider // by the name that may stand before a model's first "/"
+	Model     string                       // the default model
+
+	Base   string           // the base layer of the system text
+	Layers []assemble.Layer // further layers, as configuration gives them
+
+	Registry  *inject.Registry      // named injectors; nil: an empty one
+	Names     []string              // the sessions' base list
+	Injectors []inject.Injector     // selected on every turn, after the names
+	Blocks    []schema.ContextBlock // host context blocks of every request
+
+	Context    []assemble.ContextProvider
+	Middleware []assemble.Middleware
+
+	Redactor *redact.Redactor // nil redacts nothing
+	Store    Store            // nil keeps sessions in memory
+	Layout   schema.Layout    // default cache_aware
+
+	InjectorTimeout time.Duration // default 5 s
+	CancelGrace     time.Duration // how long a provider may take to notice a cancel; default 2 s
+	Limits          Limits
+	Logger          *zap.Logger // nil logs nothing
+}
+
+// Limits bound what sessions may hold; 0 takes the default.
+type Limits struct {
+	MaxQueue      int // followUps that wait in one session; 256
+	MaxQueueBytes int // of their input; 64 MiB
+	MaxRunning    int // turns that run at once; 64
+	MaxAnswer     int // bytes of one answer; 16 MiB
+}
