@@ -16,6 +16,16 @@ const (
 	RecordFailed   = "failed"   // a turn ended without being committed
 )
 
+// KnownRecord tells whether t is a type of record that this program writes. A
+// log that holds another is a newer program's: it can be read, not written.
+func KnownRecord(t string) bool {
+	switch t {
+	case RecordSession, RecordSettings, RecordStarted, RecordTurn, RecordFailed:
+		return true
+	}
+	return false
+}
+
 // RecordHead begins every record.
 type RecordHead struct {
 	V int    `json:"v"`
