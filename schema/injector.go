@@ -70,7 +70,7 @@ func (s *InjectorSpec) check() *ParamsError {
 	case len(s.ContextBlocks) > MaxInjectorBlocks:
 		return PastLimit("contextBlocks", MaxInjectorBlocks, "blocks")
 	}
-	return checkBlocks("contextBlocks", s.ContextBlocks)
+	return CheckBlocks("contextBlocks", s.ContextBlocks)
 }
 
 // ListInjectorsParams are the params of listInjectors.

@@ -27,7 +27,7 @@ func (p *PromptParams) check() *ParamsError {
 	if err := CheckNames("instructionInjectors", p.InstructionInjectors); err != nil {
 		return err
 	}
-	if err := checkBlocks("contextBlocks", p.ContextBlocks); err != nil {
+	if err := CheckBlocks("contextBlocks", p.ContextBlocks); err != nil {
 		return err
 	}
 	return checkMetadata(p.Metadata)
@@ -141,7 +141,8 @@ type ContextBlock struct {
 	Content Input  `json:"content"`
 }
 
-func checkBlocks(field string, blocks []ContextBlock) *ParamsError {
+// CheckBlocks refuses context blocks that no request could carry.
+func CheckBlocks(field string, blocks []ContextBlock) *ParamsError {
 	total := 0
 	for i, b := range blocks {
 		for j, part := range b.Content {
