@@ -1,0 +1,165 @@
+// Package config makes one checked Config of flags, environment and the
+// configuration file, in that order of precedence, over the defaults.
+//
+// One table (settings.go) knows every flag with its key, default and help; one
+// type (Settings) knows every key of the file with its rules. Flags, file and
+// defaults are all decoded into that type, so that a value means the same and
+// is refused alike wherever it stands.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/prism-rpc/prism-rpc/redact"
+	"github.com/prism-rpc/prism-rpc/schema"
+)
+
+// Config is what the process works with.
+type Config struct {
+	Settings // of all sources together
+
+	Names         []string       // the sessions' base list
+	InjectorFiles []string       // paths, in order
+	OpenAI        OpenAI         // the resolved provider, also when another one is chosen
+	Secrets       []redact.Value // what must never be written
+	Warnings      []Warning      // for the log
+
+	doc *document // the file, for the positions in errors; nil without one
+}
+
+// A Warning is something that works, but probably not as it was meant.
+type Warning struct {
+	Kind    string // redact_env_unset
+	Message string
+	Name    string // of what it is about
+}
+
+// Load reads the configuration. The error is an *Error. The Config is there
+// also with an error: then it is what flags and environment say, so that a
+// server can start, answer that it is misconfigured, and keep secrets while it
+// does. Load takes the secrets out of the environment.
+func Load(flags *Flags, env Env) (*Config, error) {
+	defaults, err := flags.over(defaultSettings())
+	if err != nil {
+		return &Config{Settings: defaultSettings()}, usageError(err)
+	}
+	c := &Config{Settings: defaults}
+	fileErr := c.readFile(flags, env)
+	if err := errors.Join(fileErr, c.resolve(flags, env)); err != nil {
+		return c, firstError(err)
+	}
+	return c, nil
+}
+
+func firstError(err error) *Error {
+	var e *Error
+	if !errors.As(err, &e) {
+		return &Error{Message: err.Error()}
+	}
+	return e
+}
+
+// readFile puts the file's settings below those of the flags. A file that is
+// not right changes nothing.
+func (c *Config) readFile(flags *Flags, env Env) error {
+	path, named := configPath(flags, env)
+	if path == "" {
+		return nil
+	}
+	data, err := readBounded(path, maxFileBytes)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !named:
+		return nil
+	case errors.Is(err, errTooLarge):
+		return &Error{Path: path, Message: fmt.Sprintf("is larger than %d bytes", maxFileBytes)}
+	case err != nil:
+		return &Error{Path: path, Message: "cannot be read: " + reason(err), Hint: "check the path that --config gives"}
+	}
+	doc, err := parse(path, data)
+	if err != nil {
+		return err
+	}
+	settings := defaultSettings()
+	if err := doc.decode(&settings); err != nil {
+		return err
+	}
+	settings.relativeTo(filepath.Dir(path), env)
+	listed := settings.RedactEnv
+	if settings, err = flags.over(settings); err != nil {
+		return usageError(err)
+	}
+	if flags.has("redactEnv") { // a flag adds to the file's secrets, it exposes none
+		settings.RedactEnv = union(listed, settings.RedactEnv)
+	}
+	c.Settings, c.doc = settings, doc
+	return nil
+}
+
+func configPath(flags *Flags, env Env) (path string, named bool) {
+	if flags.Config != "" {
+		return flags.Config, true
+	}
+	if dir, ok := env.Lookup("XDG_CONFIG_HOME"); ok && filepath.IsAbs(dir) {
+		return filepath.Join(dir, "prism-rpc", "config.yaml"), false
+	}
+	if home := env.home(); home != "" {
+		return filepath.Join(home, ".config", "prism-rpc", "config.yaml"), false
+	}
+	return "", false
+}
+
+// relativeTo makes the paths that the file holds independent of the working
+// directory.
+func (s *Settings) relativeTo(dir string, env Env) {
+	for _, p := range []*string{&s.StoreDir, &s.MockScript, &s.LogFile} {
+		*p = absolute(*p, dir, env)
+	}
+	for i, p := range s.InjectorFile {
+		s.InjectorFile[i] = absolute(p, dir, env)
+	}
+}
+
+func absolute(path, dir string, env Env) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok && env.home() != "" {
+		return filepath.Join(env.home(), rest)
+	}
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
+// resolve works out what depends on several settings or on the environment.
+// Secrets come first and all of them, whatever else is wrong.
+func (c *Config) resolve(flags *Flags, env Env) error {
+	secretsErr := c.takeSecrets(env)
+	c.Names, c.InjectorFiles = c.InstructionInjectors, c.InjectorFile
+	if c.Instruction.Given {
+		c.Names = c.Instruction.Names
+	}
+	if c.Instruction.Off {
+		c.Names, c.InjectorFiles = nil, nil
+	}
+	return errors.Join(secretsErr, c.resolveOpenAI(flags, env))
+}
+
+// Bad is an error about the value of a key: "providers.openai.baseUrl". It
+// names the place in the file when the value stands there.
+func (c *Config) Bad(key, message, hint string) *Error {
+	e := &Error{Key: key, Message: message, Hint: hint}
+	if c.doc != nil {
+		if at, ok := c.doc.values[key]; ok {
+			e.Path, e.Line, e.Column = c.doc.path, at.line, at.column
+		}
+	}
+	return e
+}
+
+// bad is Bad for an error that names its field itself.
+func (c *Config) bad(err *schema.ParamsError) *Error {
+	return c.Bad(err.Errors[0].Field, err.Errors[0].Message, "")
+}

@@ -1,0 +1,308 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// An environment is a fake of the process's.
+type environment map[string]string
+
+func (e environment) env() Env {
+	return Env{
+		Lookup: func(name string) (string, bool) { v, ok := e[name]; return v, ok },
+		Unset:  func(name string) error { delete(e, name); return nil },
+	}
+}
+
+func flags(t *testing.T, args ...string) *Flags {
+	t.Helper()
+	f := &Flags{}
+	fs := pflag.NewFlagSet("t", pflag.ContinueOnError)
+	f.Register(fs)
+	require.NoError(t, fs.Parse(args))
+	return f
+}
+
+// load reads file as --config, with further flags.
+func load(t *testing.T, file string, e environment, args ...string) (*Config, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "c.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(file), 0o600))
+	return Load(flags(t, append(args, "--config", path)...), e.env())
+}
+
+func TestLoadRefusesAndSaysWhere(t *testing.T) {
+	cases := map[string]struct {
+		file            string
+		line, column    int
+		key, suggestion string
+	}{
+		"a misspelt key":                     {"provider: mock\nmodle: x\n", 2, 1, "modle", "model"},
+		"a key in the wrong case":            {"storedir: /x\n", 1, 1, "storedir", "storeDir"},
+		"a misspelt key of an injector":      {"injectors:\n  - name: a\n    whne: every_turn\n", 3, 5, "injectors[0].whne", "when"},
+		"a misspelt key of a provider":       {"providers:\n  openai:\n    baseURL: x\n", 3, 5, "providers.openai.baseURL", "baseUrl"},
+		"a misspelt key of a secret":         {"redact:\n  env:\n    - {env: A, shrot: true}\n", 3, 16, "redact.env[0].shrot", "short"},
+		"a misspelt key of a block":          {"context:\n  blocks:\n    - {titel: A, content: b}\n", 3, 8, "context.blocks[0].titel", "title"},
+		"a key of no kind":                   {"modules: {enabled: true}\n", 1, 1, "modules", ""},
+		"a key that looks like an index":     {"\"7\": x\n", 1, 1, "[7]", ""},
+		"an unknown provider":                {"provider: antropic\n", 1, 11, "provider", ""},
+		"a provider of another file":         {"providers: {other: {}}\n", 1, 13, "providers.other", ""},
+		"a number where text belongs":        {"injectors:\n- name: 123\n", 2, 9, "injectors[0].name", ""},
+		"a switch where text belongs":        {"system: true\n", 1, 9, "system", ""},
+		"a word where a switch belongs":      {"providers:\n  openai: {allowInsecure: yes}\n", 2, 27, "providers.openai.allowInsecure", ""},
+		"a list where an object belongs":     {"redact: []\n", 1, 9, "redact", ""},
+		"a duration without a unit":          {"drainTimeout: 30\n", 1, 15, "drainTimeout", ""},
+		"a duration below zero":              {"drainTimeout: -3s\n", 1, 15, "drainTimeout", ""},
+		"a frame that holds no message":      {"maxFrame: 3\n", 1, 11, "maxFrame", ""},
+		"an injector without a time":         {"injectors:\n  - name: a\n    instructions: x\n", 2, 5, "injectors[0].when", ""},
+		"an injector with an unknown time":   {"injectors: [{name: a, when: always, instructions: x}]\n", 1, 29, "injectors[0].when", ""},
+		"an injector without text":           {"injectors:\n  - {name: b, when: every_turn, instructions: x}\n  - {name: a, when: every_turn}\n", 3, 5, "injectors[1].instructions", ""},
+		"a predicate":                        {"injectors: [{name: a, when: on_input, predicate: \"true\", instructions: x}]\n", 1, 50, "injectors[0].predicate", ""},
+		"two injectors of one name":          {"injectors:\n  - {name: a, when: every_turn, instructions: x}\n  - {name: a, when: every_turn, instructions: y}\n", 3, 12, "injectors[1].name", ""},
+		"an injector named false":            {"injectors: [{name: \"false\", when: every_turn, instructions: x}]\n", 1, 20, "injectors[0].name", ""},
+		"an injector twice in the base list": {"instructionInjectors: [a, b, a]\n", 1, 30, "instructionInjectors[2]", ""},
+		"the base list in two forms":         {"instructionInjectors: [a]\ninstruction: b\n", 2, 14, "instruction", ""},
+		"a layer of no source":               {"layers:\n  - {source: base, text: x}\n", 2, 14, "layers[0].source", ""},
+		"a block without content":            {"context:\n  blocks: [{title: x}]\n", 2, 12, "context.blocks[0].content", ""},
+		"a URL of another scheme":            {"providers: {openai: {baseUrl: ftp://x}}\n", 1, 31, "providers.openai.baseUrl", ""},
+		"a URL with a password":              {"baseUrl: http://u:p@h/v1\n", 1, 10, "baseUrl", ""},
+		"a URL in two places":                {"baseUrl: http://h/v1\nproviders: {openai: {baseUrl: http://h/v1}}\n", 1, 10, "baseUrl", ""},
+		"a secret instead of its variable":   {"providers: {openai: {apiKeyEnv: sk-abcdefghijkl}}\n", 1, 33, "providers.openai.apiKeyEnv", ""},
+		"a session id that is none":          {"session: ../x\n", 1, 10, "session", ""},
+		"a profile that leaves its folder":   {"profile: ../x\n", 1, 10, "profile", ""},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, err := load(t, c.file, environment{})
+			var bad *Error
+			require.ErrorAs(t, err, &bad)
+			assert.Equal(t, [2]int{c.line, c.column}, [2]int{bad.Line, bad.Column}, bad.Error())
+			assert.Equal(t, c.key, bad.Key)
+			assert.Equal(t, c.suggestion, bad.Suggestion)
+			assert.Equal(t, "c.yaml", filepath.Base(bad.Path))
+			assert.NotContains(t, bad.Error(), "sk-abcdefghijkl")
+		})
+	}
+}
+
+func TestLoadSaysToQuote(t *testing.T) {
+	_, err := load(t, "model: 123\n", environment{})
+	var bad *Error
+	require.ErrorAs(t, err, &bad)
+	assert.Contains(t, bad.Hint, "quotes")
+}
+
+func TestLoadWholeFile(t *testing.T) {
+	c, err := load(t, `
+provider: openai
+model: qwen3
+providers:
+  openai: {baseUrl: "http://127.0.0.1:11434/v1/", apiKeyEnv: MY_KEY}
+system: You are helpful.
+layers: [{source: user, mode: append, text: Prefer short answers.}]
+injectors:
+  - {name: json-always, when: every_turn, instructions: Always answer in JSON.}
+  - {name: project, when: first_turn, contextBlocks: [{title: Repo, content: A monorepo.}]}
+instructionInjectors: [json-always, later]
+redact: {env: [DB_PASSWORD, {name: pin, env: PIN, short: true}]}
+context: {layout: legacy, blocks: [{title: T, content: c}]}
+drainTimeout: 90s
+storeDir: state
+mockScript: ~/mock.yaml
+`, environment{"MY_KEY": "sk-0123456789", "DB_PASSWORD": "correct horse", "PIN": "1234", "HOME": "/home/x", "USERPROFILE": "/home/x"})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"json-always", "later"}, c.Names, "P3: an unknown name is left to the turn")
+	assert.Equal(t, Duration(90*time.Second), c.DrainTimeout)
+	assert.Equal(t, "http://127.0.0.1:11434/v1", c.OpenAI.BaseURL)
+	assert.False(t, c.OpenAI.KeyMissing)
+	assert.True(t, filepath.IsAbs(c.StoreDir), "relative to the file, not to the working directory")
+	assert.Equal(t, filepath.FromSlash("/home/x/mock.yaml"), c.MockScript)
+	assert.Equal(t, "A monorepo.", c.Injectors[1].ContextBlocks[0].Content[0].Text)
+	names := []string{}
+	for _, s := range c.Secrets {
+		names = append(names, s.Name)
+	}
+	assert.Equal(t, []string{"MY_KEY", "DB_PASSWORD", "pin"}, names)
+	assert.Equal(t, 64<<20, c.MaxFrame, "what nobody sets has its default")
+}
+
+func TestLoadPrecedence(t *testing.T) {
+	file := "provider: mock\nmodel: filed\nsystem: filed\nbaseUrl: http://file/v1\nproviders: {openai: {allowInsecure: true}}\n"
+	c, err := load(t, file, environment{"OPENAI_BASE_URL": "http://env/v1"}, "--model", "flagged")
+	require.NoError(t, err)
+	assert.Equal(t, "flagged", c.Model, "a flag comes before the file")
+	assert.Equal(t, "filed", c.System, "the file comes before the default")
+	assert.Equal(t, "http://env/v1", c.OpenAI.BaseURL, "the environment comes before the file")
+
+	c, err = load(t, file, environment{"OPENAI_BASE_URL": "http://env/v1"}, "--base-url", "http://flag/v1")
+	require.NoError(t, err)
+	assert.Equal(t, "http://flag/v1", c.OpenAI.BaseURL, "a flag comes before the environment")
+}
+
+func TestLoadDefaultFile(t *testing.T) {
+	dir := t.TempDir()
+	c, err := Load(flags(t), environment{"XDG_CONFIG_HOME": dir}.env())
+	require.NoError(t, err, "a default file need not exist")
+	assert.Empty(t, c.Provider)
+
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "prism-rpc"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "prism-rpc", "config.yaml"), []byte("provider: mock\n"), 0o600))
+	c, err = Load(flags(t), environment{"XDG_CONFIG_HOME": dir}.env())
+	require.NoError(t, err)
+	assert.Equal(t, "mock", c.Provider)
+
+	_, err = Load(flags(t, "--config", filepath.Join(dir, "none.yaml")), environment{}.env())
+	var bad *Error
+	require.ErrorAs(t, err, &bad, "a named file must exist")
+}
+
+func TestLoadReadsNothingOfTheWorkingDirectory(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"config.yaml", "prism-rpc.yaml", ".env", "prism-rpc/config.yaml"} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		require.NoError(t, os.WriteFile(name, []byte("provider: mock\n"), 0o600))
+	}
+	c, err := Load(flags(t), environment{"XDG_CONFIG_HOME": "."}.env())
+	require.NoError(t, err)
+	assert.Empty(t, c.Provider)
+}
+
+func TestLoadSizeCap(t *testing.T) {
+	_, err := load(t, "system: x\n#"+strings.Repeat("x", maxFileBytes), environment{})
+	var bad *Error
+	require.ErrorAs(t, err, &bad)
+}
+
+func TestP24BaseListFromFlags(t *testing.T) {
+	file := "instructionInjectors: [filed]\ninjectorFile: rules.md\n"
+	cases := map[string]struct {
+		args         []string
+		names, files []string
+	}{
+		"the file's list":                      {nil, []string{"filed"}, []string{"rules.md"}},
+		"names replace the file's list":        {[]string{"--instruction", "a", "--instruction", "b"}, []string{"a", "b"}, []string{"rules.md"}},
+		"false empties list and files":         {[]string{"--instruction", "false"}, nil, nil},
+		"false empties the flags' files too":   {[]string{"--instruction=false", "--injector-file", "/x.md"}, nil, nil},
+		"files of flags replace those of file": {[]string{"--injector-file", "/x.md"}, []string{"filed"}, []string{"x.md"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := load(t, file, environment{}, c.args...)
+			require.NoError(t, err)
+			assert.Equal(t, c.names, got.Names)
+			var files []string
+			for _, f := range got.InjectorFiles {
+				files = append(files, filepath.Base(f))
+			}
+			assert.Equal(t, c.files, files)
+		})
+	}
+}
+
+func TestFlagsRefuse(t *testing.T) {
+	cases := map[string][]string{
+		"P2: a name twice":        {"--instruction", "a", "--instruction", "a"},
+		"false beside a name":     {"--instruction", "a", "--instruction", "false"},
+		"a name beside false":     {"--instruction", "false", "--instruction", "a"},
+		"an unknown provider":     {"--provider", "x"},
+		"a duration without unit": {"--drain-timeout", "30"},
+		"a size that is none":     {"--max-frame", "big"},
+		"an unknown flag":         {"--whatever"},
+		"an empty injector name":  {"--instruction", ""},
+	}
+	for name, args := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := &Flags{}
+			fs := pflag.NewFlagSet("t", pflag.ContinueOnError)
+			f.Register(fs)
+			assert.Error(t, fs.Parse(args))
+		})
+	}
+}
+
+func TestSecretsLeaveTheEnvironment(t *testing.T) {
+	e := environment{"OPENAI_API_KEY": "sk-0123456789\n", "TOKEN": "t0k3n-t0k3n", "OTHER": "stays"}
+	c, err := Load(flags(t, "--redact-env", "TOKEN", "--redact-env", "ABSENT"), e.env())
+	require.NoError(t, err)
+	assert.Equal(t, environment{"OTHER": "stays"}, e)
+	require.Len(t, c.Secrets, 2)
+	assert.Equal(t, "OPENAI_API_KEY", c.Secrets[0].Name)
+	assert.Equal(t, []Warning{{KindRedactEnvUnset, "a variable to redact is not set", "ABSENT"}}, c.Warnings)
+}
+
+func TestSecretsAreKeptWhereTheFileIsBad(t *testing.T) {
+	e := environment{"OPENAI_API_KEY": "sk-0123456789", "TOKEN": "t0k3n-t0k3n"}
+	c, err := load(t, "provder: mock\n", e, "--redact-env", "TOKEN", "--framing", "lines")
+	require.Error(t, err)
+	assert.Empty(t, e)
+	assert.Len(t, c.Secrets, 2)
+	assert.Equal(t, "lines", c.Framing, "flags hold")
+}
+
+func TestShortSecrets(t *testing.T) {
+	_, err := Load(flags(t, "--redact-env", "PIN"), environment{"PIN": "1234"}.env())
+	var bad *Error
+	require.ErrorAs(t, err, &bad, "hidden without being asked for, they would hide ordinary text")
+	assert.NotContains(t, bad.Error(), "1234")
+
+	c, err := load(t, "redact: {env: [{env: PIN, short: true}]}\n", environment{"PIN": "1234"}, "--redact-env", "PIN")
+	require.NoError(t, err)
+	require.Len(t, c.Secrets, 1)
+	assert.True(t, c.Secrets[0].Short)
+
+	c, err = Load(flags(t), environment{"OPENAI_API_KEY": "key"}.env())
+	require.NoError(t, err)
+	assert.True(t, c.Secrets[0].Short, "a provider's key is one whatever its length")
+}
+
+func TestFlagsAddToTheFilesSecrets(t *testing.T) {
+	c, err := load(t, "redactEnv: ONE\nredact: {env: [TWO]}\n",
+		environment{"ONE": "11111111", "TWO": "22222222", "THREE": "33333333"}, "--redact-env", "THREE")
+	require.NoError(t, err)
+	assert.Len(t, c.Secrets, 3)
+}
+
+func TestKeyIsMissingOnlyWhereItIsNeeded(t *testing.T) {
+	cases := map[string]struct {
+		file    string
+		env     environment
+		missing bool
+	}{
+		"at the vendor's own host":      {"provider: openai\n", environment{}, true},
+		"at a local server":             {"provider: openai\nbaseUrl: http://127.0.0.1:1/v1\n", environment{}, false},
+		"where a variable is named":     {"provider: openai\nbaseUrl: http://127.0.0.1:1/v1\nproviders: {openai: {apiKeyEnv: K}}\n", environment{}, true},
+		"not where it is set":           {"provider: openai\n", environment{"OPENAI_API_KEY": "12345678"}, false},
+		"not where its variable is set": {"provider: openai\nproviders: {openai: {apiKeyEnv: K}}\n", environment{"K": "12345678"}, false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := load(t, c.file, c.env)
+			require.NoError(t, err, "a missing key does not make the process unready")
+			assert.Equal(t, c.missing, got.OpenAI.KeyMissing)
+		})
+	}
+}
+
+func TestNearestFlag(t *testing.T) {
+	assert.Equal(t, "provider", NearestFlag("--provder"))
+	assert.Equal(t, "injector-file", NearestFlag("injectorfile"))
+	assert.Empty(t, NearestFlag("zzzzzz"))
+}
+
+func TestEverySettingHasItsKey(t *testing.T) {
+	known := keysAt(reflect.TypeFor[Settings](), "")
+	for _, s := range Table() {
+		assert.Contains(t, known, s.Key)
+		assert.Contains(t, Groups(), s.Group)
+		assert.NotEmpty(t, s.Help)
+	}
+}

@@ -1,0 +1,186 @@
+package config
+
+import (
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/prism-rpc/prism-rpc/schema"
+)
+
+// Settings are the keys of the configuration file, and the rules that each
+// value keeps by itself.
+type Settings struct {
+	Provider  string    `json:"provider,omitempty" validate:"omitempty,oneof=mock openai"`
+	Model     string    `json:"model,omitempty" validate:"max=256"`
+	BaseURL   string    `json:"baseUrl,omitempty" validate:"max=4096"` // of the chosen provider
+	Providers Providers `json:"providers,omitzero"`
+
+	System string  `json:"system,omitempty" validate:"max=262144"`
+	Layers []Layer `json:"layers,omitempty" validate:"max=64,dive"`
+
+	Injectors            []schema.InjectorSpec `json:"injectors,omitempty" validate:"max=1000"`
+	InstructionInjectors []string              `json:"instructionInjectors,omitempty" validate:"dive,injectorname"`
+	Instruction          Instruction           `json:"instruction,omitzero"` // the flag's form of instructionInjectors
+	InjectorFile         Strings               `json:"injectorFile,omitempty" validate:"max=256,dive,required"`
+
+	Redact    Redact  `json:"redact,omitzero"`
+	RedactEnv Strings `json:"redactEnv,omitempty" validate:"max=1000,dive,required"` // the flag's form of redact.env
+
+	Context Context `json:"context,omitzero"`
+
+	Session  string `json:"session,omitempty" validate:"omitempty,sessionid"`
+	Store    string `json:"store,omitempty" validate:"omitempty,oneof=file memory"`
+	StoreDir string `json:"storeDir,omitempty"`
+	Profile  string `json:"profile,omitempty" validate:"omitempty,sessionid"`
+
+	Framing         string   `json:"framing,omitempty" validate:"omitempty,oneof=auto lines headers"`
+	MaxFrame        int      `json:"maxFrame,omitempty" validate:"omitempty,min=4096,max=1073741824"`
+	OnEOF           string   `json:"onEof,omitempty" validate:"omitempty,oneof=drain cancel"`
+	DrainTimeout    Duration `json:"drainTimeout,omitempty"`
+	InjectorTimeout Duration `json:"injectorTimeout,omitempty"`
+	ProviderTimeout Duration `json:"providerTimeout,omitempty"` // the longest silence of a provider
+
+	MockScript string `json:"mockScript,omitempty"`
+	LogLevel   string `json:"logLevel,omitempty" validate:"omitempty,oneof=debug info warn error"`
+	LogFile    string `json:"logFile,omitempty"`
+}
+
+// Providers are the settings of each provider.
+type Providers struct {
+	OpenAI OpenAISettings `json:"openai,omitzero"`
+}
+
+// OpenAISettings configure any server that speaks the Chat Completions API.
+type OpenAISettings struct {
+	BaseURL       string `json:"baseUrl,omitempty" validate:"max=4096"` // with its /v1
+	APIKeyEnv     string `json:"apiKeyEnv,omitempty" validate:"max=256"`
+	AllowInsecure bool   `json:"allowInsecure,omitempty"` // the key may travel over plain http
+}
+
+// Layer is a layer of the system prompt (P13).
+type Layer struct {
+	Source string           `json:"source" validate:"oneof=user other app"`
+	Mode   schema.LayerMode `json:"mode,omitempty" validate:"omitempty,oneof=append prepend replace disable"` // default append
+	Text   string           `json:"text,omitempty" validate:"max=262144"`
+}
+
+// Redact says which values must never be written.
+type Redact struct {
+	Env []EnvSecret `json:"env,omitempty" validate:"max=1000,dive"`
+}
+
+// Context holds the host's context blocks and where they stand.
+type Context struct {
+	Layout schema.Layout         `json:"layout,omitempty" validate:"omitempty,oneof=cache_aware legacy"`
+	Blocks []schema.ContextBlock `json:"blocks,omitempty" validate:"max=64"`
+}
+
+// EnvSecret is a secret that an environment variable holds. Short is the
+// opt-in for values under 8 bytes.
+type EnvSecret struct {
+	Name  string `json:"name,omitempty" validate:"max=64"` // default: the variable's
+	Env   string `json:"env" validate:"required,max=256"`
+	Short bool   `json:"short,omitempty"`
+}
+
+// UnmarshalJSONFrom reads a variable's name or {name, env, short}.
+func (s *EnvSecret) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	type object EnvSecret
+	switch dec.PeekKind() {
+	case jsontext.KindString:
+		return json.UnmarshalDecode(dec, &s.Env)
+	case jsontext.KindBeginObject:
+		return json.UnmarshalDecode(dec, (*object)(s))
+	}
+	return refuse(dec, "must be the name of an environment variable or {name, env, short}")
+}
+
+// Instruction is the base list as --instruction gives it: names, or false for
+// no injectors at all in this process.
+type Instruction struct {
+	Given bool
+	Off   bool
+	Names []string
+}
+
+// UnmarshalJSONFrom reads false, a name or a list of names.
+func (i *Instruction) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	*i = Instruction{Given: true}
+	switch dec.PeekKind() {
+	case jsontext.KindFalse:
+		i.Off = true
+		return dec.SkipValue()
+	case jsontext.KindNull:
+		*i = Instruction{}
+		return dec.SkipValue()
+	}
+	var names Strings
+	if err := names.UnmarshalJSONFrom(dec); err != nil {
+		return err
+	}
+	if len(names) == 1 && names[0] == "false" {
+		i.Off = true
+		return nil
+	}
+	for _, name := range names {
+		if !schema.ValidInjectorName(name) {
+			return schema.BadField("", "injectorname", "must be names of injectors, or false alone for none")
+		}
+	}
+	i.Names = names
+	return nil
+}
+
+// Strings is a list of strings; one alone may stand without the list.
+type Strings []string
+
+// UnmarshalJSONFrom reads a string or a list of strings.
+func (s *Strings) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	switch dec.PeekKind() {
+	case jsontext.KindString:
+		var one string
+		if err := json.UnmarshalDecode(dec, &one); err != nil {
+			return err
+		}
+		*s = Strings{one}
+		return nil
+	case jsontext.KindBeginArray, jsontext.KindNull:
+		*s = nil
+		return json.UnmarshalDecode(dec, (*[]string)(s))
+	}
+	return refuse(dec, "must be a string or a list of strings")
+}
+
+// Duration is written as in Go: 90s, 1m30s. It is above zero.
+type Duration time.Duration
+
+// UnmarshalJSONFrom reads the text form.
+func (d *Duration) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	const shape = "must be a duration above zero, such as 500ms, 90s or 2m"
+	switch dec.PeekKind() {
+	case jsontext.KindNull:
+		return dec.SkipValue()
+	case jsontext.KindString:
+	default:
+		return refuse(dec, shape)
+	}
+	var text string
+	if err := json.UnmarshalDecode(dec, &text); err != nil {
+		return err
+	}
+	parsed, err := time.ParseDuration(text)
+	if err != nil || parsed <= 0 {
+		return schema.BadField("", "duration", shape)
+	}
+	*d = Duration(parsed)
+	return nil
+}
+
+func refuse(dec *jsontext.Decoder, message string) error {
+	if err := dec.SkipValue(); err != nil {
+		return err
+	}
+	return schema.BadField("", "type", message)
+}
