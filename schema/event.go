@@ -82,7 +82,8 @@ type UsageEvent struct {
 type TurnEnded struct {
 	EventHeader
 	StopReason StopReason  `json:"stopReason,omitempty"`
-	Error      *EventError `json:"error,omitempty"`
+	Error      *EventError `json:"error,omitempty"` // made from Cause by the connection that writes the event
+	Cause      error       `json:"-"`
 	Committed  bool        `json:"committed"`
 	Redacted   []Redaction `json:"redacted,omitempty"`
 }
@@ -92,4 +93,12 @@ type EventError struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
 	Data    any    `json:"data,omitempty"`
+}
+
+// EventTypes lists the types of event that are sent.
+func EventTypes() []EventType {
+	return []EventType{
+		EventPromptQueued, EventTurnStarted, EventInjected, EventInjectorSkipped, EventMessageDelta,
+		EventThinkingDelta, EventUsage, EventTurnEnded,
+	}
 }

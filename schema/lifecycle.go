@@ -59,3 +59,6 @@ type Capabilities struct {
 
 // Empty answers methods that have nothing to say.
 type Empty struct{}
+
+// NoParams are the params of methods that take none.
+type NoParams struct{ Meta }

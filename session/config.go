@@ -15,9 +15,10 @@ import (
 // Config is what a Manager works with. Its zero value works, but for a
 // Provider: without one, turns answer ErrNoProvider.
 type Config struct {
-	Provider  provider.Provider            // the default one
-	Providers map[string]provider.Provider // by the name that may stand before a model's first "/"
-	Model     string                       // the default model
+	Provider   provider.Provider            // the default one
+	Providers  map[string]provider.Provider // by the name that may stand before a model's first "/"
+	Model      string                       // the default model
+	NoProvider error                        // why Provider is nil; nil is ErrNoProvider, else it wraps that
 
 	Base   string           // the base layer of the system text
 	Layers []assemble.Layer // further layers, as configuration gives them

@@ -1,0 +1,127 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/prism-rpc/prism-rpc/provider"
+	"github.com/prism-rpc/prism-rpc/redact"
+	"github.com/prism-rpc/prism-rpc/schema"
+)
+
+// call asks the provider. A provider that has not returned CancelGrace after
+// the run was cancelled is left behind: what it still says is dropped.
+func (r *Run) call(req *provider.Request) (*provider.Result, error) {
+	out := &output{run: r, stream: r.redactor.Stream(), thinking: r.redactor.Stream(), room: r.session.manager.cfg.Limits.MaxAnswer}
+	type returned struct {
+		result *provider.Result
+		err    error
+	}
+	back := make(chan returned, 1)
+	go func() { // call waits for it, or leaves it behind
+		result, err := ask(r.ctx, r.provider, req, out.emit)
+		back <- returned{result, err}
+	}()
+	select {
+	case b := <-back:
+		out.close()
+		return b.result, b.err
+	case <-r.ctx.Done():
+	}
+	grace := time.NewTimer(r.session.manager.cfg.CancelGrace)
+	defer grace.Stop()
+	select {
+	case b := <-back:
+		out.close()
+		return b.result, b.err
+	case <-grace.C:
+		out.close()
+		return nil, context.Cause(r.ctx)
+	}
+}
+
+// ask calls a provider and holds it to its contract.
+func ask(ctx context.Context, p provider.Provider, req *provider.Request, emit func(provider.Event) error) (res *provider.Result, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			res, err = nil, fmt.Errorf("provider %s panicked with a %T", p.Name(), v)
+		}
+	}()
+	res, err = p.Stream(ctx, req, emit)
+	if err == nil && res == nil {
+		return nil, fmt.Errorf("provider %s returned neither a result nor an error", p.Name())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return res, nil
+}
+
+// output takes a provider's pieces, hides secrets that they may share, and
+// passes them on.
+type output struct {
+	run *Run
+
+	mu       sync.Mutex
+	stream   *redact.Stream
+	thinking *redact.Stream
+	room     int // bytes that the answer may still take
+	closed   bool
+}
+
+func (o *output) emit(e provider.Event) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case o.closed:
+		return errLate
+	case len(e.Text) > o.room:
+		return errAnswer
+	}
+	o.room -= len(e.Text)
+	switch e.Kind {
+	case provider.EventText:
+		o.say(o.stream.Write(e.Text))
+	case provider.EventThinking:
+		o.think(o.thinking.Write(e.Text))
+	}
+	return nil
+}
+
+// close lets out what the redactors held back and takes no more.
+func (o *output) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.closed = true
+	o.think(o.thinking.Flush())
+	o.say(o.stream.Flush())
+	o.run.tally.at(whereOutput).Add(o.stream.Tally())
+	o.run.tally.at(whereOutput).Add(o.thinking.Tally())
+}
+
+func (o *output) say(text string) {
+	if text == "" {
+		return
+	}
+	r := o.run
+	r.session.mu.Lock()
+	r.text.WriteString(text)
+	r.session.mu.Unlock()
+	r.emit(&schema.MessageDelta{EventHeader: r.header(schema.EventMessageDelta, r.turn), Text: text})
+}
+
+func (o *output) think(text string) {
+	if text != "" {
+		r := o.run
+		r.emit(&schema.ThinkingDelta{EventHeader: r.header(schema.EventThinkingDelta, r.turn), Text: text})
+	}
+}
+
+// answer is the text so far.
+func (r *Run) answer() string {
+	r.session.mu.Lock()
+	defer r.session.mu.Unlock()
+	return r.text.String()
+}

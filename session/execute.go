@@ -1,0 +1,183 @@
+package session
+
+import (
+	"errors"
+
+	"go.uber.org/zap"
+
+	"github.com/prism-rpc/prism-rpc/provider"
+	"github.com/prism-rpc/prism-rpc/schema"
+)
+
+// execute works through a started run: log, inject, assemble, call, commit. It
+// tells whether the session has another run to start.
+func (r *Run) execute() (more bool) {
+	<-r.announced
+	if r.after != nil {
+		<-r.after
+	}
+	o := r.attempt()
+	r.settleOutcome(&o)
+	return r.finish(o)
+}
+
+// An outcome is how a run ended: with a committed turn, or with a result or an
+// error that leaves no trace but a record.
+type outcome struct {
+	result    *provider.Result // nil unless the provider finished
+	err       error
+	injected  []schema.Injected
+	text      string // the whole answer, or what there was of it
+	started   bool   // events were sent
+	messages  [][]byte
+	committed bool
+	at        string
+}
+
+// attempt does everything up to the commit.
+func (r *Run) attempt() outcome {
+	if r.ExpectedTurn > 0 && r.ExpectedTurn != r.turn {
+		return outcome{err: &ConflictError{Expected: r.ExpectedTurn, Turn: r.turn}}
+	}
+	if r.ctx.Err() != nil {
+		return outcome{err: errCancelled}
+	}
+	if err := r.session.logStart(r); err != nil {
+		return outcome{err: err}
+	}
+	r.emit(&schema.TurnStarted{EventHeader: r.header(schema.EventTurnStarted, r.turn), RequestID: r.RequestID})
+	o := outcome{started: true}
+	req, err := r.assemble()
+	if err != nil {
+		o.err = err
+		return o
+	}
+	o.injected = req.Injected
+	o.result, o.err = r.call(req)
+	o.text = r.answer()
+	return o
+}
+
+// settleOutcome decides how the run ends, from when on no cancel can change
+// it, and makes that durable.
+func (r *Run) settleOutcome(o *outcome) {
+	s := r.session
+	s.mu.Lock()
+	r.closing = true
+	cancelled := r.cancelled
+	s.mu.Unlock()
+	switch {
+	case cancelled:
+		o.result, o.err = &provider.Result{StopReason: schema.StopCancelled, Usage: usageOf(o.result)}, nil
+	case o.err != nil:
+		o.err = r.failure(o.err, o.text != "")
+	}
+	if o.keeps() {
+		r.commit(o)
+	}
+	if !o.committed && o.started {
+		s.logFailure(r, o)
+	}
+}
+
+func usageOf(res *provider.Result) schema.Usage {
+	if res == nil {
+		return schema.Usage{}
+	}
+	return res.Usage
+}
+
+// keeps tells whether the outcome is a turn to commit: an answer, or a
+// cancelled one of which there is text. A refusal is answered, not committed.
+func (o *outcome) keeps() bool {
+	if o.err != nil {
+		return false
+	}
+	switch o.result.StopReason {
+	case schema.StopRefusal:
+		return false
+	case schema.StopCancelled:
+		return o.text != ""
+	}
+	return true
+}
+
+// failure turns what went wrong into what the caller is told.
+func (r *Run) failure(err error, partial bool) error {
+	var perr *provider.Error
+	var conflict *ConflictError
+	switch {
+	case errors.As(err, &perr):
+		told := *perr
+		told.Message = r.redactor.Text(perr.Message, nil)
+		told.Err = nil
+		return &ProviderError{Failure: &told, Partial: partial}
+	case errors.Is(err, errAnswer):
+		return &ProviderError{Failure: &provider.Error{Class: provider.ClassTooLarge, Message: err.Error()}, Partial: partial}
+	case errors.As(err, &conflict), errors.Is(err, ErrStore):
+		return err
+	}
+	r.session.manager.cfg.Logger.Error("run failed", zap.String("session", r.session.id), zap.String("run", r.id), zap.Error(err))
+	return err
+}
+
+// commit makes the turn durable, then part of the session.
+func (r *Run) commit(o *outcome) {
+	if err := r.session.logTurn(r, o); err != nil {
+		o.err = err
+		return
+	}
+	o.committed = true
+}
+
+// finish takes the run off the session, reports its end and publishes it.
+func (r *Run) finish(o outcome) (more bool) {
+	s := r.session
+	s.mu.Lock()
+	if o.committed {
+		s.keep(turnInfo{at: o.at, cancelled: o.result.StopReason == schema.StopCancelled}, o.result.Usage, o.messages)
+	}
+	s.running, s.last = nil, r
+	more = len(s.queue) > 0
+	s.mu.Unlock()
+	redacted := r.tally.list()
+	if o.started {
+		r.reportEnd(&o, redacted)
+	}
+	if o.err != nil {
+		r.end(nil, o.err)
+		return more
+	}
+	r.end(&schema.TurnResult{
+		SessionID: s.id, RunID: r.id, Turn: r.turn, Committed: o.committed, StopReason: o.result.StopReason,
+		Message: schema.AssistantText(o.text), Usage: o.result.Usage, Injected: notNil(o.injected), Redacted: redacted,
+	}, nil)
+	return more
+}
+
+func notNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func (r *Run) reportEnd(o *outcome, redacted []schema.Redaction) {
+	ended := &schema.TurnEnded{EventHeader: r.header(schema.EventTurnEnded, r.turn), Cause: o.err, Committed: o.committed, Redacted: redacted}
+	if o.err == nil {
+		ended.StopReason = o.result.StopReason
+		if o.result.Usage != (schema.Usage{}) {
+			r.emit(&schema.UsageEvent{EventHeader: r.header(schema.EventUsage, r.turn), Usage: o.result.Usage})
+		}
+	}
+	r.emit(ended)
+}
+
+// keep makes a committed turn part of the session; mu is held.
+func (s *Session) keep(info turnInfo, usage schema.Usage, messages [][]byte) {
+	info.firstItem = s.history.Len()
+	s.history.Append(messages...)
+	s.turns = append(s.turns, info)
+	s.usage = s.usage.Add(usage)
+	s.interrupted = nil
+}

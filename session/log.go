@@ -1,0 +1,226 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"go.uber.org/zap"
+
+	"github.com/prism-rpc/prism-rpc/provider"
+	"github.com/prism-rpc/prism-rpc/schema"
+)
+
+// logStart keeps the input before anything is done with it, so that the end of
+// the process can't lose it.
+func (s *Session) logStart(r *Run) error {
+	return s.append(&schema.StartedRecord{
+		RecordHead: head(schema.RecordStarted), Turn: r.turn, RunID: r.id, At: stamp(r.startedAt), Input: r.input,
+	})
+}
+
+// logTurn commits the run's turn and leaves its messages in o.
+func (s *Session) logTurn(r *Run, o *outcome) error {
+	user, err := provider.AppendMessage(nil, schema.Message{Role: schema.RoleUser, Content: r.input})
+	if err != nil {
+		return err
+	}
+	assistant, err := provider.AppendMessage(nil, schema.AssistantText(o.text))
+	if err != nil {
+		return err
+	}
+	o.messages, o.at = [][]byte{user, assistant}, stamp(time.Now())
+	if s.manager.cfg.Store == nil {
+		return nil
+	}
+	record, err := json.Marshal(&schema.TurnRecord{
+		RecordHead: head(schema.RecordTurn), Turn: r.turn, RunID: r.id, At: o.at, Model: r.model,
+		StopReason: o.result.StopReason, Usage: o.result.Usage, Injected: notNil(o.injected),
+		Messages: []jsontext.Value{user, assistant},
+	})
+	if err != nil {
+		return err
+	}
+	s.logMu.Lock()
+	defer s.logMu.Unlock()
+	if err := s.log.Commit(r.turn, record); err != nil {
+		return storeFailed(err)
+	}
+	return nil
+}
+
+// logFailure keeps what is left of a turn that was not committed. The turn's
+// own outcome stands whatever becomes of the record.
+func (s *Session) logFailure(r *Run, o *outcome) {
+	err := s.append(&schema.FailedRecord{
+		RecordHead: head(schema.RecordFailed), Turn: r.turn, RunID: r.id, At: stamp(time.Now()),
+		Kind: o.failureKind(), Partial: o.text,
+	})
+	if err != nil {
+		s.manager.cfg.Logger.Error("could not log a failed turn", zap.String("session", s.id), zap.Error(err))
+	}
+}
+
+func (o *outcome) failureKind() string {
+	var failed *ProviderError
+	switch {
+	case errors.As(o.err, &failed):
+		return string(failed.Failure.Class)
+	case errors.Is(o.err, ErrStore):
+		return "store_error"
+	case o.err != nil:
+		return "error"
+	}
+	return string(o.result.StopReason)
+}
+
+func head(kind string) schema.RecordHead { return schema.RecordHead{V: schema.LogFormat, T: kind} }
+
+// append adds a record, after the log's header if there is none yet.
+func (s *Session) append(record any) error {
+	if s.manager.cfg.Store == nil {
+		return nil
+	}
+	b, err := json.Marshal(record)
+	if err != nil {
+		return err
+	}
+	s.logMu.Lock()
+	defer s.logMu.Unlock()
+	if err := s.create(); err != nil {
+		return err
+	}
+	if err := s.log.Append(b); err != nil {
+		return storeFailed(err)
+	}
+	return nil
+}
+
+// openLog begins the log of a new session.
+func (s *Session) openLog() error {
+	if s.manager.cfg.Store == nil {
+		return nil
+	}
+	s.logMu.Lock()
+	defer s.logMu.Unlock()
+	return s.create()
+}
+
+// create writes the log's header unless there is a log; logMu is held.
+func (s *Session) create() error {
+	if s.log != nil {
+		return nil
+	}
+	s.mu.Lock()
+	settings := s.settings
+	s.mu.Unlock()
+	b, err := json.Marshal(&schema.SessionRecord{
+		RecordHead: head(schema.RecordSession), ID: s.id, CreatedAt: stamp(time.Now()), Settings: settings,
+	})
+	if err != nil {
+		return err
+	}
+	log, err := s.manager.cfg.Store.Create(s.id, b)
+	if errors.Is(err, ErrExists) {
+		return schema.BadField("sessionId", "unique", "is in use")
+	}
+	if err != nil {
+		return storeFailed(err)
+	}
+	s.log = log
+	return nil
+}
+
+// Sync makes durable what the session's log holds.
+func (s *Session) Sync() error {
+	s.logMu.Lock()
+	defer s.logMu.Unlock()
+	if s.log == nil {
+		return nil
+	}
+	if err := s.log.Sync(); err != nil {
+		return storeFailed(err)
+	}
+	return nil
+}
+
+func (s *Session) closeLog() error {
+	s.logMu.Lock()
+	defer s.logMu.Unlock()
+	if s.log == nil {
+		return nil
+	}
+	log := s.log
+	s.log = nil
+	return log.Close()
+}
+
+// replay takes one record of a stored log. A log is input like any other:
+// turns rise by one, messages are of the dialogue.
+func (s *Session) replay(record []byte) error {
+	var h schema.RecordHead
+	if err := json.Unmarshal(record, &h); err != nil {
+		return fmt.Errorf("a record is not of its shape: %w", err)
+	}
+	switch h.T {
+	case schema.RecordSession:
+		return replayAs(record, func(r *schema.SessionRecord) error { s.settings = r.Settings; return nil })
+	case schema.RecordSettings:
+		return replayAs(record, func(r *schema.SettingsRecord) error { s.settings = r.Settings; return nil })
+	case schema.RecordStarted:
+		return replayAs(record, s.replayStarted)
+	case schema.RecordTurn:
+		return replayAs(record, s.replayTurn)
+	case schema.RecordFailed:
+		return replayAs(record, s.replayFailed)
+	}
+	return nil // of a newer program; the store lets it be read, not written to
+}
+
+func replayAs[T any](record []byte, use func(*T) error) error {
+	r := new(T)
+	if err := json.Unmarshal(record, r); err != nil {
+		return fmt.Errorf("a record is not of its shape: %w", err)
+	}
+	return use(r)
+}
+
+// replayStarted holds a turn to be cut off until its end comes.
+func (s *Session) replayStarted(r *schema.StartedRecord) error {
+	s.endReplay()
+	s.unresolved = &schema.Interrupted{Turn: r.Turn, RunID: r.RunID, Input: r.Input, At: r.At, Reason: "crash"}
+	return nil
+}
+
+func (s *Session) replayFailed(r *schema.FailedRecord) error {
+	if s.unresolved != nil && s.unresolved.RunID == r.RunID {
+		s.unresolved = nil
+	}
+	return nil
+}
+
+// endReplay takes it that nothing more is to come of the last started turn.
+func (s *Session) endReplay() {
+	if s.unresolved != nil {
+		s.interrupted, s.unresolved = s.unresolved, nil
+	}
+}
+
+func (s *Session) replayTurn(r *schema.TurnRecord) error {
+	if r.Turn != len(s.turns)+1 {
+		return fmt.Errorf("turn %d follows turn %d", r.Turn, len(s.turns))
+	}
+	messages := make([][]byte, len(r.Messages))
+	for i, m := range r.Messages {
+		if _, err := provider.DecodeMessage(m); err != nil {
+			return fmt.Errorf("turn %d: %w", r.Turn, err)
+		}
+		messages[i] = slices.Clone(m)
+	}
+	s.unresolved = nil
+	s.keep(turnInfo{at: r.At, cancelled: r.StopReason == schema.StopCancelled}, r.Usage, messages)
+	return nil
+}

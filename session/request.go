@@ -1,0 +1,91 @@
+package session
+
+import (
+	"fmt"
+	"iter"
+
+	"go.uber.org/zap"
+
+	"github.com/prism-rpc/prism-rpc/assemble"
+	"github.com/prism-rpc/prism-rpc/inject"
+	"github.com/prism-rpc/prism-rpc/provider"
+	"github.com/prism-rpc/prism-rpc/schema"
+)
+
+// assemble asks the injectors and puts the run's request together. What they
+// gave is fixed from here on.
+func (r *Run) assemble() (*provider.Request, error) {
+	s := r.session
+	cfg := &s.manager.cfg
+	s.mu.Lock()
+	history, base := s.history, s.base()
+	s.mu.Unlock()
+	seen := r.seen(history)
+	applied, skipped, err := inject.Apply(r.ctx, cfg.Registry.Refresh(r.selected), seen, r.redactor, r.tally.at(whereInjected), inject.Options{Timeout: cfg.InjectorTimeout})
+	if err != nil {
+		return nil, err
+	}
+	blocks, err := assemble.Sources{
+		Configured: cfg.Blocks, Turn: r.ContextBlocks, Host: cfg.Context, Applied: applied, Middleware: cfg.Middleware,
+	}.Collect(r.ctx, seen, r.redactor, r.tally.at(whereContext))
+	if err != nil {
+		return nil, fmt.Errorf("context blocks: %w", err)
+	}
+	injected := assemble.Report(applied, blocks)
+	r.reportInjected(injected, skipped)
+	req := assemble.Request{
+		Model: r.model, Layout: r.layout(), Options: r.Options,
+		Layers: r.layers(base, applied), Blocks: blocks, History: history, Input: r.input,
+		SessionID: s.id, RunID: r.id, Turn: r.turn, Step: 1, Injected: injected,
+	}
+	return req.Build(), nil
+}
+
+// seen is what injectors see of the turn (P9).
+func (r *Run) seen(history provider.History) inject.Context {
+	return inject.Context{
+		SessionID: r.session.id, RunID: r.id, Turn: r.turn, Step: 1,
+		Input: r.input, Metadata: r.Metadata, History: dialogue(history),
+	}
+}
+
+func dialogue(history provider.History) iter.Seq[schema.Message] {
+	return func(yield func(schema.Message) bool) {
+		for _, m := range history.Messages(0, history.Len()) {
+			if !yield(m) {
+				return
+			}
+		}
+	}
+}
+
+// layers are the parts of the system text (P13). `instructions: false` leaves
+// the base and the injectors alone.
+func (r *Run) layers(base string, applied []inject.Applied) []assemble.Layer {
+	layers := []assemble.Layer{{Source: assemble.SourceBase, Mode: schema.LayerAppend, Text: base}}
+	if !r.Instructions.Off {
+		layers = append(layers, r.session.manager.cfg.Layers...)
+		layers = append(layers, assemble.Layer{Source: assemble.SourceRun, Mode: r.Instructions.Mode, Text: r.Instructions.Text})
+	}
+	for i := range layers {
+		layers[i].Text = r.redactor.Text(layers[i].Text, r.tally.at(whereInstructions))
+	}
+	return append(layers, assemble.InjectedLayers(applied)...)
+}
+
+func (r *Run) layout() schema.Layout {
+	if r.Options.Layout != "" {
+		return r.Options.Layout
+	}
+	return r.session.manager.cfg.Layout
+}
+
+func (r *Run) reportInjected(injected []schema.Injected, skipped []inject.Skipped) {
+	for _, in := range injected {
+		r.emit(&schema.InjectedEvent{EventHeader: r.header(schema.EventInjected, r.turn), Injected: in})
+	}
+	for _, sk := range skipped {
+		r.session.manager.cfg.Logger.Warn("injector skipped", zap.String("session", r.session.id), zap.String("injector", sk.Name), zap.Error(sk.Err))
+		r.emit(&schema.InjectorSkipped{EventHeader: r.header(schema.EventInjectorSkipped, r.turn), Name: sk.Name, Reason: string(sk.Reason)})
+	}
+}

@@ -1,0 +1,350 @@
+package session
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/prism-rpc/prism-rpc/inject"
+	"github.com/prism-rpc/prism-rpc/provider"
+	"github.com/prism-rpc/prism-rpc/redact"
+	"github.com/prism-rpc/prism-rpc/schema"
+)
+
+// Start asks for a turn.
+type Start struct {
+	SessionID string
+	Input     []schema.ContentBlock
+	Queue     bool // wait behind a running turn; else that is a *BusyError
+	Create    bool // make the session when no store knows it; else that is ErrNotFound
+	RunOptions
+}
+
+// RunOptions are the settings of one run; the zero value takes the session's.
+type RunOptions struct {
+	Names         []string          // named injectors, in order; nil: the session's list; empty: none
+	Injectors     []inject.Injector // further ones, after the names
+	Instructions  schema.RunInstructions
+	ContextBlocks []schema.ContextBlock
+	Model         string
+	Metadata      jsontext.Value // an object, for injectors
+	Options       schema.RunOptions
+	Secrets       []schema.SecretValue // hidden in this run beside the session's
+	Redactor      *redact.Redactor     // instead of the session's
+	ExpectedTurn  int                  // the number that the turn must get; 0: any
+	RequestID     jsontext.Value       // comes back in the first events
+
+	// OnEvent gets the run's events, in order, one at a time, all before Wait
+	// returns. It must not block. Nil drops them.
+	OnEvent func(schema.Event)
+}
+
+// A Run is one attempt at a turn.
+type Run struct {
+	RunOptions
+	id         string
+	session    *Session
+	input      []schema.ContentBlock
+	size       int // of input, in the queue's count
+	selected   []inject.Resolved
+	provider   provider.Provider
+	model      string
+	redactor   *redact.Redactor
+	acceptedAt time.Time
+	tally      tally
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	stop   func() bool // no longer follow the caller's context
+
+	after     <-chan struct{} // closed when the run before it is settled; set by take
+	announced chan struct{}   // closed when its first event may be followed by others
+	done      chan struct{}   // closed by end, when result and err stand
+	settled   chan struct{}   // closed by Settle
+	settle    sync.Once
+	result    *schema.TurnResult
+	err       error
+
+	// Guarded by session.mu.
+	turn      int // 0 until started
+	startedAt time.Time
+	cancelled bool
+	closing   bool // past the point where a cancel can change the outcome
+	text      strings.Builder
+}
+
+// ID is the run's id, unique in its session.
+func (r *Run) ID() string { return r.id }
+
+// SessionID is the id of the run's session.
+func (r *Run) SessionID() string { return r.session.id }
+
+// Wait waits for the run's end. Errors: *ProviderError, *ConflictError,
+// ErrStore.
+func (r *Run) Wait() (*schema.TurnResult, error) {
+	<-r.done
+	return r.result, r.err
+}
+
+// Settle says that the caller has passed on what Wait returned; the session's
+// next run does not begin before that. Whoever called Begin must call it.
+func (r *Run) Settle() { r.settle.Do(func() { close(r.settled) }) }
+
+// Settled is closed when Settle was called.
+func (r *Run) Settled() <-chan struct{} { return r.settled }
+
+// Begin accepts a run: it resolves names, claims the session and returns
+// without waiting for anything but a stored session's log. Runs of a session
+// start in the order of their Begin. When ctx ends, the run is cancelled.
+//
+// Errors, in the order in which they are looked for: *schema.ParamsError,
+// ErrNotFound, *LockedError, ErrStore; *inject.UnknownError; ErrNoProvider;
+// *BusyError, *FullError; *ConflictError; ErrClosed. After an error nothing is
+// left of the run, nor of a session that it would have made.
+func (m *Manager) Begin(ctx context.Context, start Start) (*Run, error) {
+	s, isNew, err := m.sessionFor(start)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.prepare(ctx, start)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.checkTurn(r, start.Queue); err != nil {
+		return nil, err
+	}
+	if isNew {
+		if s, err = m.add(s); err != nil {
+			return nil, err
+		}
+		r.session = s
+	}
+	queued, err := s.accept(r, start.Queue)
+	if err != nil {
+		return nil, err
+	}
+	r.stop = context.AfterFunc(ctx, func() { r.Cancel() })
+	r.announce(queued)
+	return r, nil
+}
+
+func (m *Manager) sessionFor(start Start) (s *Session, isNew bool, err error) {
+	if err := m.checkID(start.SessionID); err != nil {
+		return nil, false, err
+	}
+	s, err = m.find(start.SessionID)
+	switch {
+	case err != nil:
+		return nil, false, err
+	case s != nil:
+		return s, false, nil
+	case !start.Create:
+		return nil, false, ErrNotFound
+	}
+	return m.newSession(start.SessionID), true, nil
+}
+
+// prepare checks and redacts what start brings; it changes nothing.
+func (s *Session) prepare(ctx context.Context, start Start) (*Run, error) {
+	r := &Run{
+		RunOptions: start.RunOptions, id: newRunID(), session: s, acceptedAt: time.Now(),
+		announced: make(chan struct{}), done: make(chan struct{}), settled: make(chan struct{}),
+	}
+	var err error
+	if r.redactor, err = s.redactorFor(start.RunOptions); err != nil {
+		return nil, err
+	}
+	r.hide(start.Input)
+	if r.selected, err = s.selectInjectors(start.RunOptions); err != nil {
+		return nil, err
+	}
+	if r.provider, r.model, err = s.manager.provider(s.modelFor(start.Model)); err != nil {
+		return nil, err
+	}
+	r.ctx, r.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	return r, nil
+}
+
+func (s *Session) redactorFor(o RunOptions) (*redact.Redactor, error) {
+	s.mu.Lock()
+	red := s.redactor
+	s.mu.Unlock()
+	if o.Redactor != nil {
+		red = o.Redactor
+	}
+	return withSecrets(red, o.Secrets)
+}
+
+// withSecrets adds values that came over the wire. The error is a
+// *schema.ParamsError about the field redact.
+func withSecrets(red *redact.Redactor, secrets []schema.SecretValue) (*redact.Redactor, error) {
+	if len(secrets) == 0 {
+		return red, nil
+	}
+	values := make([]redact.Value, len(secrets))
+	for i, v := range secrets {
+		values[i] = redact.Value{Name: v.Name, Secret: redact.NewSecret(v.Value)}
+	}
+	more, err := red.With(values...)
+	if err != nil {
+		return nil, schema.BadField("redact", "secret", err.Error())
+	}
+	return more, nil
+}
+
+// hide takes secrets out of everything that the caller brought.
+func (r *Run) hide(input []schema.ContentBlock) {
+	r.input = inject.RedactContent(input, r.redactor, r.tally.at(whereInput))
+	for _, b := range r.input {
+		r.size += len(b.Plain())
+	}
+	r.Instructions.Text = r.redactor.Text(r.Instructions.Text, r.tally.at(whereInstructions))
+	r.Metadata = r.redactor.JSON(r.Metadata, r.tally.at(whereMetadata))
+	r.ContextBlocks = inject.RedactBlocks(r.ContextBlocks, r.redactor, r.tally.at(whereContext))
+}
+
+// selectInjectors resolves the run's names, else the session's (P2, P3).
+func (s *Session) selectInjectors(o RunOptions) ([]inject.Resolved, error) {
+	names, base := o.Names, false
+	if names == nil {
+		s.mu.Lock()
+		names, base = s.names(), true
+		s.mu.Unlock()
+	}
+	selected, err := s.manager.cfg.Registry.Resolve(names)
+	if err != nil {
+		return nil, err
+	}
+	for i := range selected {
+		selected[i].Base = base
+	}
+	for _, inj := range slices.Concat(s.manager.cfg.Injectors, o.Injectors) {
+		selected = append(selected, inject.Resolved{Name: inj.Name(), Origin: schema.OriginHost, Injector: inj})
+	}
+	return selected, nil
+}
+
+func (s *Session) modelFor(model string) string {
+	if model != "" {
+		return model
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.model()
+}
+
+// checkTurn tells whether r could be accepted now.
+func (s *Session) checkTurn(r *Run, queue bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.admits(r, queue)
+}
+
+// admits is checkTurn with mu held.
+func (s *Session) admits(r *Run, queue bool) error {
+	limits := s.manager.cfg.Limits
+	switch {
+	case !queue && s.busy():
+		return &BusyError{Turn: s.runningTurn(), Queued: len(s.queue)}
+	case len(s.queue) >= limits.MaxQueue:
+		return &FullError{Limit: limits.MaxQueue}
+	case len(s.queue) > 0 && s.queueBytes+r.size > limits.MaxQueueBytes:
+		return &FullError{Limit: limits.MaxQueueBytes}
+	case !s.busy() && r.ExpectedTurn > 0 && r.ExpectedTurn != len(s.turns)+1:
+		return &ConflictError{Expected: r.ExpectedTurn, Turn: len(s.turns) + 1}
+	}
+	return nil
+}
+
+func (s *Session) runningTurn() int {
+	if s.running != nil {
+		return s.running.turn
+	}
+	return len(s.turns) + 1
+}
+
+// accept puts r into the queue and lets it start if it may. It tells whether r
+// has to wait, and behind how many.
+func (s *Session) accept(r *Run, queue bool) (behind int, err error) {
+	s.mu.Lock()
+	if err := s.admits(r, queue); err != nil {
+		s.mu.Unlock()
+		return 0, err
+	}
+	idle := !s.busy()
+	s.queue = append(s.queue, r)
+	s.queueBytes += r.size
+	s.mu.Unlock()
+	if idle {
+		s.manager.schedule(s)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Index(s.queue, r) + 1, nil
+}
+
+// announce reports a run that has to wait, and opens the way for its events.
+func (r *Run) announce(position int) {
+	if position > 0 {
+		reason := "session"
+		if position == 1 && !r.session.hasRunning() {
+			reason = "server"
+		}
+		r.emit(&schema.PromptQueued{EventHeader: r.header(schema.EventPromptQueued, 0), RequestID: r.RequestID, Position: position, Reason: reason})
+	}
+	close(r.announced)
+}
+
+func (s *Session) hasRunning() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.running != nil
+}
+
+func (r *Run) header(t schema.EventType, turn int) schema.EventHeader {
+	return schema.EventHeader{SessionID: r.session.id, RunID: r.id, Turn: turn, Type: t}
+}
+
+func (r *Run) emit(e schema.Event) {
+	if r.OnEvent != nil {
+		r.OnEvent(e)
+	}
+}
+
+// take starts the session's next run: it gets its number and, from the
+// registry, the newest version of its injectors (P4). Nil when there is none
+// to start.
+func (s *Session) take() *Run {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running != nil || len(s.queue) == 0 {
+		return nil
+	}
+	r := s.queue[0]
+	s.queue = slices.Delete(s.queue, 0, 1)
+	s.queueBytes -= r.size
+	r.turn, r.startedAt = len(s.turns)+1, time.Now()
+	if s.last != nil {
+		r.after = s.last.settled
+	}
+	s.running = r
+	return r
+}
+
+// state is what others may know of a running run; session.mu is held.
+func (r *Run) state() *schema.RunningTurn {
+	return &schema.RunningTurn{RunID: r.id, RequestID: r.RequestID, Turn: r.turn, StartedAt: stamp(r.startedAt), Text: r.text.String()}
+}
+
+// end publishes the outcome; called once.
+func (r *Run) end(result *schema.TurnResult, err error) {
+	<-r.announced
+	r.stop()
+	r.cancel(errLate)
+	r.result, r.err = result, err
+	close(r.done)
+}

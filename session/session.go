@@ -1,0 +1,162 @@
+package session
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/prism-rpc/prism-rpc/internal/plain"
+	"github.com/prism-rpc/prism-rpc/provider"
+	"github.com/prism-rpc/prism-rpc/redact"
+	"github.com/prism-rpc/prism-rpc/schema"
+)
+
+// A Session is one conversation.
+type Session struct {
+	id      string
+	manager *Manager
+
+	mu          sync.Mutex // never held across a provider call or a file's sync
+	redactor    *redact.Redactor
+	settings    schema.SessionSettings
+	turns       []turnInfo // committed, from turn 1
+	history     provider.History
+	usage       schema.Usage
+	interrupted *schema.Interrupted
+	unresolved  *schema.Interrupted // replaying: the last started turn of which no end is known yet
+	running     *Run
+	last        *Run   // the run that ended last
+	queue       []*Run // accepted, not started
+	queueBytes  int
+
+	logMu sync.Mutex // never taken while mu is held
+	log   Log        // nil until the first record
+}
+
+// turnInfo is what a history does not keep of a turn.
+type turnInfo struct {
+	at        string
+	firstItem int // of the history
+	cancelled bool
+}
+
+func (m *Manager) newSession(id string) *Session {
+	return &Session{id: id, manager: m, redactor: m.cfg.Redactor}
+}
+
+// ID is the session's id.
+func (s *Session) ID() string { return s.id }
+
+// Run asks for one turn and waits for its end. A busy session is a *BusyError.
+// Further errors: those of Manager.Begin and of Run.Wait.
+func (s *Session) Run(ctx context.Context, input []schema.ContentBlock, o RunOptions) (*schema.TurnResult, error) {
+	return s.do(ctx, Start{Input: input, RunOptions: o})
+}
+
+// FollowUp is Run that waits behind a running turn.
+func (s *Session) FollowUp(ctx context.Context, input []schema.ContentBlock, o RunOptions) (*schema.TurnResult, error) {
+	return s.do(ctx, Start{Input: input, Queue: true, RunOptions: o})
+}
+
+func (s *Session) do(ctx context.Context, start Start) (*schema.TurnResult, error) {
+	start.SessionID = s.id
+	run, err := s.manager.Begin(ctx, start)
+	if err != nil {
+		return nil, err
+	}
+	defer run.Settle()
+	return run.Wait()
+}
+
+// State tells where the session stands; running events' seq is not known here.
+func (s *Session) State() *schema.SessionState {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := &schema.SessionState{
+		SessionID:            s.id,
+		Turn:                 len(s.turns),
+		Status:               schema.StatusIdle,
+		Queue:                []schema.QueuedTurn{},
+		Model:                s.model(),
+		Instructions:         s.redactor.Text(s.base(), nil),
+		InstructionInjectors: slices.Concat([]string{}, s.names()),
+		Usage:                s.usage,
+		Interrupted:          s.interrupted,
+	}
+	if s.busy() {
+		st.Status = schema.StatusRunning
+	}
+	if s.running != nil {
+		st.Running = s.running.state()
+	}
+	for _, r := range s.queue {
+		st.Queue = append(st.Queue, schema.QueuedTurn{
+			RunID: r.id, RequestID: r.RequestID, At: stamp(r.acceptedAt),
+			Preview: plain.Text(schema.PlainText(r.input), previewBytes),
+		})
+	}
+	return st
+}
+
+const previewBytes = 200
+
+func (s *Session) busy() bool { return s.running != nil || len(s.queue) > 0 }
+
+func (s *Session) model() string {
+	if s.settings.Model != "" {
+		return s.settings.Model
+	}
+	return s.manager.cfg.Model
+}
+
+func (s *Session) base() string {
+	if s.settings.Instructions != nil {
+		return *s.settings.Instructions
+	}
+	return s.manager.cfg.Base
+}
+
+func (s *Session) names() []string {
+	if s.settings.InstructionInjectors != nil {
+		return s.settings.InstructionInjectors
+	}
+	return s.manager.cfg.Names
+}
+
+// pageBytes bounds one page of messages, beside one turn that is larger.
+const pageBytes = 4 << 20
+
+// Messages gives the committed dialogue of up to limit turns after afterTurn,
+// fewer when they are long.
+func (s *Session) Messages(afterTurn, limit int) *schema.MessagesResult {
+	s.mu.Lock()
+	turns, history := s.turns, s.history
+	s.mu.Unlock()
+	out := &schema.MessagesResult{Messages: []schema.HistoryMessage{}}
+	size := 0
+	for turn := afterTurn + 1; turn <= len(turns); turn++ {
+		first, end := span(turns, history, turn)
+		for i := first; i < end; i++ {
+			size += len(history.Raw(i))
+		}
+		if turn-afterTurn > limit || size > pageBytes && turn > afterTurn+1 {
+			next := turn - 1
+			out.NextAfterTurn = &next
+			break
+		}
+		info := turns[turn-1]
+		for _, m := range history.Messages(first, end) {
+			out.Messages = append(out.Messages, schema.HistoryMessage{
+				Turn: turn, Role: m.Role, Content: m.Content, At: info.at, Cancelled: info.cancelled,
+			})
+		}
+	}
+	return out
+}
+
+func span(turns []turnInfo, history provider.History, turn int) (first, end int) {
+	if turn < len(turns) {
+		return turns[turn-1].firstItem, turns[turn].firstItem
+	}
+	return turns[turn-1].firstItem, history.Len()
+}
