@@ -1,0 +1,107 @@
+package prismrpc_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/prism-rpc/prism-rpc/"
+
+// arrows says which packages of this module each package may import, outside
+// its tests. Every arrow points down.
+var arrows = map[string][]string{
+	"cmd/prism-rpc":     {"assemble", "inject", "internal/config", "internal/plain", "provider", "provider/mock", "provider/openai", "redact", "rpc", "schema", "session", "session/filestore", "session/memstore"},
+	"rpc":               {"inject", "internal/plain", "redact", "schema", "session"},
+	"session":           {"assemble", "inject", "internal/plain", "provider", "redact", "schema"},
+	"session/filestore": {"schema", "session"},
+	"session/memstore":  {"schema", "session"},
+	"assemble":          {"inject", "provider", "redact", "schema"},
+	"inject":            {"internal/plain", "redact", "schema"},
+	"provider":          {"schema"},
+	"provider/mock":     {"internal/plain", "provider", "schema"},
+	"provider/openai":   {"internal/plain", "provider", "provider/sse", "redact", "schema"},
+	"provider/sse":      {},
+	"redact":            {},
+	"schema":            {"internal/plain"},
+	"internal/config":   {"assemble", "inject", "internal/plain", "redact", "schema"},
+	"internal/plain":    {},
+	"internal/talk":     {},
+}
+
+// onlyTests names packages that nothing but tests may import.
+var onlyTests = []string{"internal/talk", "session/internal/storetest"}
+
+func TestImportsPointDown(t *testing.T) {
+	found := imports(t)
+	for _, pkg := range slices.Sorted(maps.Keys(found)) {
+		if slices.Contains(onlyTests, pkg) {
+			continue
+		}
+		allowed, known := arrows[pkg]
+		if !assert.True(t, known, "%s has no row in arrows", pkg) {
+			continue
+		}
+		for _, imported := range found[pkg] {
+			assert.Contains(t, allowed, imported, "%s must not import %s", pkg, imported)
+		}
+	}
+}
+
+func TestOnlyCmdTouchesTheProcess(t *testing.T) {
+	walk(t, func(file string) {
+		if strings.HasPrefix(file, "cmd/") {
+			return
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		require.NoError(t, err)
+		for _, imp := range parsed.Imports {
+			assert.NotEqual(t, `"os/signal"`, imp.Path.Value, "%s", file)
+		}
+	})
+}
+
+// imports maps each package to those of this module that it imports.
+func imports(t *testing.T) map[string][]string {
+	out := map[string][]string{}
+	walk(t, func(file string) {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		require.NoError(t, err)
+		pkg := path.Dir(file)
+		out[pkg] = append(out[pkg], []string{}...)
+		for _, imp := range parsed.Imports {
+			imported, err := strconv.Unquote(imp.Path.Value)
+			require.NoError(t, err)
+			if own, ok := strings.CutPrefix(imported, module); ok {
+				out[pkg] = append(out[pkg], own)
+			}
+		}
+	})
+	require.NotEmpty(t, out)
+	return out
+}
+
+// walk visits the module's Go files, without tests and nested modules.
+func walk(t *testing.T, visit func(file string)) {
+	require.NoError(t, filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && slices.Contains([]string{"conformance", "examples", "testdata", ".git"}, file):
+			return filepath.SkipDir
+		case strings.HasSuffix(file, ".go") && !strings.HasSuffix(file, "_test.go"):
+			visit(filepath.ToSlash(file))
+		}
+		return nil
+	}))
+}
