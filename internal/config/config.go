@@ -22,11 +22,11 @@ import (
 type Config struct {
 	Settings // of all sources together
 
-	Names         []string       // the sessions' base list
-	InjectorFiles []string       // paths, in order
-	OpenAI        OpenAI         // the resolved provider, also when another one is chosen
-	Secrets       []redact.Value // what must never be written
-	Warnings      []Warning      // for the log
+	Names         []string         // the sessions' base list
+	InjectorFiles []string         // paths, in order
+	OpenAI        OpenAI           // the resolved provider, also when another one is chosen
+	Redactor      *redact.Redactor // of all secrets that the process was started with
+	Warnings      []Warning        // for the log
 
 	doc *document // the file, for the positions in errors; nil without one
 }

@@ -127,11 +127,7 @@ mockScript: ~/mock.yaml
 	assert.True(t, filepath.IsAbs(c.StoreDir), "relative to the file, not to the working directory")
 	assert.Equal(t, filepath.FromSlash("/home/x/mock.yaml"), c.MockScript)
 	assert.Equal(t, "A monorepo.", c.Injectors[1].ContextBlocks[0].Content[0].Text)
-	names := []string{}
-	for _, s := range c.Secrets {
-		names = append(names, s.Name)
-	}
-	assert.Equal(t, []string{"MY_KEY", "DB_PASSWORD", "pin"}, names)
+	assert.Equal(t, "[REDACTED:MY_KEY] [REDACTED:DB_PASSWORD] [REDACTED:pin]", c.Redactor.Text("sk-0123456789 correct horse 1234", nil))
 	assert.Equal(t, 64<<20, c.MaxFrame, "what nobody sets has its default")
 }
 
@@ -234,8 +230,7 @@ func TestSecretsLeaveTheEnvironment(t *testing.T) {
 	c, err := Load(flags(t, "--redact-env", "TOKEN", "--redact-env", "ABSENT"), e.env())
 	require.NoError(t, err)
 	assert.Equal(t, environment{"OTHER": "stays"}, e)
-	require.Len(t, c.Secrets, 2)
-	assert.Equal(t, "OPENAI_API_KEY", c.Secrets[0].Name)
+	assert.Equal(t, "[REDACTED:OPENAI_API_KEY] [REDACTED:TOKEN]", c.Redactor.Text("sk-0123456789 t0k3n-t0k3n", nil))
 	assert.Equal(t, []Warning{{KindRedactEnvUnset, "a variable to redact is not set", "ABSENT"}}, c.Warnings)
 }
 
@@ -244,31 +239,33 @@ func TestSecretsAreKeptWhereTheFileIsBad(t *testing.T) {
 	c, err := load(t, "provder: mock\n", e, "--redact-env", "TOKEN", "--framing", "lines")
 	require.Error(t, err)
 	assert.Empty(t, e)
-	assert.Len(t, c.Secrets, 2)
+	assert.True(t, c.Redactor.Contains("sk-0123456789"))
+	assert.True(t, c.Redactor.Contains("t0k3n-t0k3n"))
 	assert.Equal(t, "lines", c.Framing, "flags hold")
 }
 
 func TestShortSecrets(t *testing.T) {
-	_, err := Load(flags(t, "--redact-env", "PIN"), environment{"PIN": "1234"}.env())
+	c, err := Load(flags(t, "--redact-env", "PIN"), environment{"PIN": "1234", "OPENAI_API_KEY": "sk-0123456789"}.env())
 	var bad *Error
 	require.ErrorAs(t, err, &bad, "hidden without being asked for, they would hide ordinary text")
 	assert.NotContains(t, bad.Error(), "1234")
 
-	c, err := load(t, "redact: {env: [{env: PIN, short: true}]}\n", environment{"PIN": "1234"}, "--redact-env", "PIN")
+	assert.True(t, c.Redactor.Contains("sk-0123456789"), "the others are hidden all the same")
+
+	c, err = load(t, "redact: {env: [{env: PIN, short: true}]}\n", environment{"PIN": "1234"}, "--redact-env", "PIN")
 	require.NoError(t, err)
-	require.Len(t, c.Secrets, 1)
-	assert.True(t, c.Secrets[0].Short)
+	assert.True(t, c.Redactor.Contains("pin 1234."))
 
 	c, err = Load(flags(t), environment{"OPENAI_API_KEY": "key"}.env())
 	require.NoError(t, err)
-	assert.True(t, c.Secrets[0].Short, "a provider's key is one whatever its length")
+	assert.True(t, c.Redactor.Contains("the key"), "a provider's key is one whatever its length")
 }
 
 func TestFlagsAddToTheFilesSecrets(t *testing.T) {
 	c, err := load(t, "redactEnv: ONE\nredact: {env: [TWO]}\n",
 		environment{"ONE": "11111111", "TWO": "22222222", "THREE": "33333333"}, "--redact-env", "THREE")
 	require.NoError(t, err)
-	assert.Len(t, c.Secrets, 3)
+	assert.Equal(t, "[REDACTED:ONE] [REDACTED:TWO] [REDACTED:THREE]", c.Redactor.Text("11111111 22222222 33333333", nil))
 }
 
 func TestKeyIsMissingOnlyWhereItIsNeeded(t *testing.T) {

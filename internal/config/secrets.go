@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"net/url"
 	"slices"
@@ -21,10 +22,6 @@ const (
 // redacted but is not set.
 const KindRedactEnvUnset = "redact_env_unset"
 
-// minSecret is the shortest value, in bytes, that is redacted without the
-// opt-in.
-const minSecret = 8
-
 // OpenAI is how to reach the Chat Completions API.
 type OpenAI struct {
 	BaseURL       string
@@ -39,30 +36,46 @@ func (c *Config) UsesOpenAI() bool {
 	return c.Provider == "openai" || c.Providers.OpenAI != OpenAISettings{}
 }
 
-// takeSecrets reads the provider's key and every variable to redact, then
-// removes them from the environment.
+// takeSecrets reads the provider's key and every variable to redact, removes
+// them from the environment, and makes the Redactor of those that it can.
 func (c *Config) takeSecrets(env Env) error {
-	var errs []error
-	taken := []string{c.takeKey(env)}
+	secrets, taken := c.takeKey(env)
 	for _, s := range c.envSecrets() {
 		value, _ := env.Lookup(s.Env)
-		switch value = strings.TrimSpace(value); {
-		case value == "":
+		if strings.TrimSpace(value) == "" {
 			c.Warnings = append(c.Warnings, Warning{KindRedactEnvUnset, "a variable to redact is not set", s.Env})
 			continue
-		case len(value) < minSecret && !s.Short:
-			errs = append(errs, c.Bad("redact.env", "the value of "+s.Env+" is shorter than 8 bytes, so that redacting it could hide ordinary text",
-				"to redact it all the same: redact: {env: [{env: "+s.Env+", short: true}]} in the configuration file"))
 		}
-		name := s.Name
-		if name == "" {
-			name = s.Env
-		}
-		c.Secrets = append(c.Secrets, redact.Value{Name: name, Secret: redact.NewSecret(value), Short: len(value) < minSecret})
 		taken = append(taken, s.Env)
+		secrets = append(secrets, redact.Value{Name: cmp.Or(s.Name, s.Env), Secret: redact.NewSecret(value), Short: s.Short})
 	}
+	var errs []error
 	for _, name := range taken {
 		errs = append(errs, env.Unset(name))
+	}
+	return errors.Join(append(errs, c.hide(secrets))...)
+}
+
+// hide makes the Redactor. A value that can't be redacted is an error, and the
+// others are redacted all the same.
+func (c *Config) hide(secrets []redact.Value) error {
+	all, err := redact.New(secrets...)
+	if err == nil {
+		c.Redactor = all
+		return nil
+	}
+	var errs []error
+	for _, s := range secrets {
+		more, err := c.Redactor.With(s)
+		switch {
+		case err == nil:
+			c.Redactor = more
+		case errors.Is(err, redact.ErrShort):
+			errs = append(errs, c.Bad("redact.env", "the value of "+s.Name+" is shorter than 8 bytes, so that hiding it could hide ordinary text",
+				"to hide it all the same, list it with short: true under redact.env in the configuration file"))
+		default:
+			errs = append(errs, c.Bad("redact.env", "the value of "+s.Name+" can't be told from the text around it", "use another secret"))
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -78,21 +91,18 @@ func (c *Config) envSecrets() []EnvSecret {
 	return all
 }
 
-// takeKey reads the key, which is a secret whatever provider is chosen, and
-// returns its variable.
-func (c *Config) takeKey(env Env) string {
-	name := c.Providers.OpenAI.APIKeyEnv
-	if name == "" {
-		name = openAIKeyEnv
-	}
-	c.OpenAI.KeyEnv = name
+// takeKey reads the provider's key, which is a secret whatever its length and
+// whichever provider is chosen.
+func (c *Config) takeKey(env Env) (secrets []redact.Value, taken []string) {
+	name := cmp.Or(c.Providers.OpenAI.APIKeyEnv, openAIKeyEnv)
 	value, _ := env.Lookup(name)
-	if value = strings.TrimSpace(value); value != "" {
-		c.OpenAI.Key = redact.NewSecret(value)
-		c.Secrets = append(c.Secrets, redact.Value{Name: name, Secret: c.OpenAI.Key, Short: len(value) < minSecret})
+	value = strings.TrimSpace(value)
+	c.OpenAI.KeyEnv, c.OpenAI.KeyMissing = name, value == ""
+	if value == "" {
+		return nil, nil
 	}
-	c.OpenAI.KeyMissing = value == ""
-	return name
+	c.OpenAI.Key = redact.NewSecret(value)
+	return []redact.Value{{Name: name, Secret: c.OpenAI.Key, Short: true}}, []string{name}
 }
 
 // resolveOpenAI settles where the provider is and whether it can be called
