@@ -1,0 +1,253 @@
+// Package filestore keeps each session's log in a file of its own, below one
+// folder that only its user may write:
+//
+//	<dir>/sessions/<id>.jsonl   a record a line, each with its checksum
+//	<dir>/locks/<id>.lock       pid and time of the process that writes it
+//	<dir>/torn/…                what repairs have cut off
+//
+// A turn is durable when Commit returns. A process that dies leaves at worst a
+// record cut short at its log's end; the next Open cuts it off and keeps it.
+// One process at a time writes a session; any may read it.
+package filestore
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/prism-rpc/prism-rpc/schema"
+	"github.com/prism-rpc/prism-rpc/session"
+	"github.com/prism-rpc/prism-rpc/session/internal/sequence"
+)
+
+// Errors beside session's. Neither heals by trying again.
+var (
+	ErrUnsafe  = errors.New("not safe to keep sessions in")
+	ErrCorrupt = errors.New("the session's log is corrupt")
+)
+
+const (
+	sessionsFolder = "sessions"
+	locksFolder    = "locks"
+	tornFolder     = "torn"
+)
+
+// Options are a store's options.
+type Options struct {
+	// OnRepair is told of each log whose torn tail was cut off: how many bytes,
+	// and the path they are kept at. It is called while the session is being
+	// opened or created. nil: nobody is told.
+	OnRepair func(id string, dropped int64, kept string)
+}
+
+// A Store is a session.Store in a folder.
+type Store struct {
+	dir  string
+	opts Options
+
+	top, sessions, locks, torn folder
+
+	mu       sync.Mutex
+	closed   bool
+	held     map[string]*hold
+	unsynced []string // folders that gained an entry when the store was made
+}
+
+// Open opens the store in the folder dir, and makes what is missing. The error
+// is ErrUnsafe when a folder isn't this user's, may be written by others, or is
+// a link.
+func Open(dir string, opts Options) (*Store, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	gained, err := makeFolders(dir)
+	if err != nil {
+		return nil, fmt.Errorf("make the session store: %w", err)
+	}
+	s := &Store{dir: dir, opts: opts, held: map[string]*hold{}, unsynced: append(gained, dir)}
+	if err := s.enter(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open the session store: %w", err), s.leave())
+	}
+	return s, nil
+}
+
+func (s *Store) enter() (err error) {
+	if s.top, err = enter(s.dir, os.Lstat, os.OpenRoot); err != nil {
+		return err
+	}
+	if s.sessions, err = s.top.sub(sessionsFolder); err != nil {
+		return err
+	}
+	if s.locks, err = s.top.sub(locksFolder); err != nil {
+		return err
+	}
+	s.torn, err = s.top.sub(tornFolder)
+	return err
+}
+
+func (s *Store) leave() error {
+	var errs []error
+	for _, d := range []folder{s.torn, s.locks, s.sessions, s.top} {
+		if d.Root != nil {
+			errs = append(errs, d.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Create implements session.Store.
+func (s *Store) Create(id string, header []byte) (session.Log, error) {
+	if !schema.ValidSessionID(id) {
+		return nil, fmt.Errorf("%w: no session id", ErrUnsafe)
+	}
+	if begun, err := s.Exists(id); err != nil {
+		return nil, err
+	} else if begun {
+		return nil, session.ErrExists
+	}
+	h, err := s.take(id)
+	if locked := (*session.LockedError)(nil); errors.As(err, &locked) {
+		return nil, fmt.Errorf("%w: it is being made", session.ErrExists)
+	} else if err != nil {
+		return nil, err
+	}
+	l, err := s.create(h, header)
+	if err != nil {
+		return nil, errors.Join(err, h.release())
+	}
+	return s.keepOpen(l)
+}
+
+func (s *Store) create(h *hold, header []byte) (*log, error) {
+	if err := s.clear(h.id); err != nil {
+		return nil, err
+	}
+	f, err := s.sessions.create(logName(h.id))
+	if errors.Is(err, fs.ErrExist) {
+		return nil, session.ErrExists
+	} else if err != nil {
+		return nil, fmt.Errorf("create session log: %w", err)
+	}
+	l := &log{hold: h, file: osFile{f}, seq: sequence.New(h.id)}
+	if err := l.Append(header); err != nil {
+		return nil, errors.Join(err, f.Close(), s.sessions.Remove(logName(h.id)))
+	}
+	return l, nil
+}
+
+// clear makes way for a new log where a crash left one that was never begun.
+func (s *Store) clear(id string) error {
+	f, err := s.openLog(id, os.O_RDWR)
+	if errors.Is(err, session.ErrNotFound) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	defer f.Close()
+	begun, err := hasLine(f)
+	if err != nil {
+		return err
+	}
+	if begun {
+		return session.ErrExists
+	}
+	dropped, kept, err := s.repair(id, f, 0)
+	if err != nil {
+		return err
+	}
+	s.report(id, dropped, kept)
+	return s.sessions.Remove(logName(id))
+}
+
+// Open implements session.Store. A torn tail, which is all from the first
+// record that is cut short or fails its checksum, is cut off and kept.
+func (s *Store) Open(id string, replay func([]byte) error) (session.Log, error) {
+	if begun, err := s.Exists(id); err != nil {
+		return nil, err
+	} else if !begun {
+		return nil, session.ErrNotFound
+	}
+	h, err := s.take(id)
+	if err != nil {
+		return nil, err
+	}
+	l, err := s.resume(h, replay)
+	if err != nil {
+		return nil, errors.Join(err, h.release())
+	}
+	return s.keepOpen(l)
+}
+
+func (s *Store) resume(h *hold, replay func([]byte) error) (*log, error) {
+	f, err := s.openLog(h.id, os.O_RDWR)
+	if err != nil {
+		return nil, err
+	}
+	at := newScan(h.id, false)
+	if err := at.run(f, replay); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	dropped, kept, err := s.repair(h.id, f, at.end)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	s.report(h.id, dropped, kept)
+	return &log{hold: h, file: osFile{f}, seq: at.seq, end: at.end}, nil
+}
+
+// Read implements session.Store. It sees the records that are whole when it
+// begins, and also those of other versions and unknown types.
+func (s *Store) Read(id string, replay func([]byte) error) error {
+	f, err := s.openLog(id, os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	return newScan(id, true).run(io.LimitReader(f, info.Size()), replay)
+}
+
+// Exists implements session.Store.
+func (s *Store) Exists(id string) (bool, error) {
+	f, err := s.openLog(id, os.O_RDONLY)
+	if errors.Is(err, session.ErrNotFound) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	return hasLine(f)
+}
+
+// Close implements session.Store.
+func (s *Store) Close() error {
+	var errs []error
+	for _, l := range s.stop() {
+		errs = append(errs, l.Close())
+	}
+	return errors.Join(append(errs, s.leave())...)
+}
+
+func logName(id string) string { return id + ".jsonl" }
+
+// openLog opens the file of id; session.ErrNotFound when there is none.
+func (s *Store) openLog(id string, flag int) (*os.File, error) {
+	if !schema.ValidSessionID(id) {
+		return nil, session.ErrNotFound
+	}
+	f, err := s.sessions.open(logName(id), flag)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, session.ErrNotFound
+	} else if err != nil {
+		return nil, fmt.Errorf("open session log: %w", err)
+	}
+	return f, nil
+}

@@ -1,0 +1,68 @@
+package filestore_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/prism-rpc/prism-rpc/session"
+	"github.com/prism-rpc/prism-rpc/session/filestore"
+	"github.com/prism-rpc/prism-rpc/session/internal/storetest"
+)
+
+func TestStore(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) session.Store { return open(t, t.TempDir()) })
+}
+
+// open opens a store in dir, to be closed with the test.
+func open(t testing.TB, dir string) *filestore.Store {
+	t.Helper()
+	require.NoError(t, os.Chmod(dir, 0o700))
+	store, err := filestore.Open(dir, filestore.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	return store
+}
+
+func logPath(dir, id string) string { return filepath.Join(dir, "sessions", id+".jsonl") }
+
+func Example() {
+	dir, err := os.MkdirTemp("", "store")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+
+	store, err := filestore.Open(dir, filestore.Options{
+		OnRepair: func(id string, dropped int64, kept string) {
+			fmt.Println("cut", dropped, "bytes off", id, "and kept them in", kept)
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer store.Close()
+
+	log, err := store.Create("s1", []byte(`{"v":1,"t":"session","id":"s1"}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(log.Commit(1, []byte(`{"v":1,"t":"turn","turn":1}`)), log.Close())
+
+	err = store.Read("s1", func(record []byte) error {
+		fmt.Printf("%s\n", record)
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// <nil> <nil>
+	// {"v":1,"t":"session","id":"s1"}
+	// {"v":1,"t":"turn","turn":1}
+	// <nil>
+}
