@@ -1,9 +1,14 @@
 // Package inject decides which instructions and context a turn carries: it
 // keeps the registry of named injectors, resolves a turn's names, and asks each
 // selected injector for its contribution (requirements P1–P12).
+//
+//	Registry.Resolve   names → []Resolved, all or none
+//	Apply              []Resolved → []Applied, redacted, and what was skipped
+//	Applied.Injected   what is reported of it, never the text
 package inject
 
 import (
+	"bytes"
 	"context"
 	"iter"
 
@@ -32,6 +37,31 @@ type Context struct {
 	History   iter.Seq[schema.Message] // the committed dialogue, decoded as it is read; nil when there is none
 }
 
+// Clone is a copy that shares nothing that can be changed. Its history is
+// copied message by message, as it is read.
+func (c Context) Clone() Context {
+	c.Input = plainCopy.content(c.Input)
+	c.Metadata = bytes.Clone(c.Metadata)
+	if history := c.History; history != nil {
+		c.History = func(yield func(schema.Message) bool) {
+			for m := range history {
+				m.Content = plainCopy.content(m.Content)
+				if !yield(m) {
+					return
+				}
+			}
+		}
+	}
+	return c
+}
+
+// numbered makes 0, which a Go caller may leave, the first turn and step.
+func (c Context) numbered() Context {
+	c.Turn = max(c.Turn, 1)
+	c.Step = max(c.Step, 1)
+	return c
+}
+
 // Contribution is what an injector gives (P7). It grants nothing: there is no
 // field for anything but text. When is its timing for this turn; empty means
 // every_turn. Predicate decides for on_input; nil means true. It is ignored for
@@ -41,4 +71,21 @@ type Contribution struct {
 	ContextBlocks []schema.ContextBlock
 	When          schema.When
 	Predicate     func(Context) bool
+}
+
+// Func is the injector of that name whose contribution fn makes anew for each
+// turn.
+func Func(name string, fn func(context.Context, Context) (Contribution, error)) Injector {
+	return funcInjector{name, fn}
+}
+
+type funcInjector struct {
+	name string
+	fn   func(context.Context, Context) (Contribution, error)
+}
+
+func (f funcInjector) Name() string { return f.name }
+
+func (f funcInjector) Apply(ctx context.Context, c Context) (Contribution, error) {
+	return f.fn(ctx, c)
 }

@@ -1,0 +1,78 @@
+package inject
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+
+	"github.com/prism-rpc/prism-rpc/redact"
+	"github.com/prism-rpc/prism-rpc/schema"
+)
+
+// Applied is what one injector gives to the turn, redacted, its own copy.
+// Stable tells that it is the same on every turn of the session: a static
+// injector of every_turn that the session's base list names (P15).
+type Applied struct {
+	Name          string
+	Origin        schema.Origin
+	When          schema.When
+	Instructions  string
+	ContextBlocks []schema.ContextBlock // those that say something
+	Stable        bool
+}
+
+func newApplied(r Resolved, c Contribution, red *redact.Redactor, tally *redact.Tally) Applied {
+	a := Applied{Name: r.Name, Origin: r.Origin, When: c.When}
+	if a.When == "" {
+		a.When = schema.WhenEveryTurn
+	}
+	if !blank(c.Instructions) {
+		a.Instructions = red.Text(c.Instructions, tally)
+	}
+	for _, b := range RedactBlocks(c.ContextBlocks, red, tally) {
+		if Render(b) != "" {
+			a.ContextBlocks = append(a.ContextBlocks, b)
+		}
+	}
+	_, fixed := r.Injector.(*static)
+	a.Stable = fixed && r.Base && a.When == schema.WhenEveryTurn
+	return a
+}
+
+func (a Applied) empty() bool { return a.Instructions == "" && len(a.ContextBlocks) == 0 }
+
+// Injected reports a, one entry for each placement that got something: its
+// size and hash are of the text that stands in the request; several context
+// blocks count one after another, as rendered.
+func (a Applied) Injected() []schema.Injected {
+	var out []schema.Injected
+	if a.Instructions != "" {
+		out = append(out, a.entry(schema.PlaceSystem, a.Instructions))
+	}
+	if len(a.ContextBlocks) > 0 {
+		out = append(out, a.entry(schema.PlaceContext, a.rendered()...))
+	}
+	return out
+}
+
+func (a Applied) entry(place schema.Placement, texts ...string) schema.Injected {
+	size, hash := measure(texts...)
+	return schema.Injected{Name: a.Name, Origin: a.Origin, Placement: place, When: a.When, Bytes: size, SHA256: hash}
+}
+
+func (a Applied) rendered() []string {
+	out := make([]string, len(a.ContextBlocks))
+	for i, b := range a.ContextBlocks {
+		out[i] = Render(b)
+	}
+	return out
+}
+
+func measure(texts ...string) (size int, hash string) {
+	h := sha256.New()
+	for _, t := range texts {
+		size += len(t)
+		_, _ = io.WriteString(h, t) // a hash takes all it is given
+	}
+	return size, hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,80 @@
+package inject_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/prism-rpc/prism-rpc/inject"
+	"github.com/prism-rpc/prism-rpc/schema"
+)
+
+// The floor of an evaluation is a call through the interface.
+func BenchmarkApply(b *testing.B) {
+	text := strings.Repeat("Answer in JSON. ", 16)
+	c := inject.Context{Turn: 1, Input: []schema.ContentBlock{schema.TextBlock("hi")}}
+	fixed := inject.Static("x", say(text))
+	made := inject.Func("x", func(context.Context, inject.Context) (inject.Contribution, error) { return say(text), nil })
+	red := hiding(b)
+	for name, inj := range map[string]inject.Injector{"static": fixed, "func": made} {
+		b.Run("floor/"+name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := inj.Apply(b.Context(), c); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(name, func(b *testing.B) {
+			selected := chosen(inj)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, _, err := inject.Apply(b.Context(), selected, c, red, nil, inject.Options{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// The floor of resolving is a map's look-up of each name.
+func BenchmarkResolve(b *testing.B) {
+	var r inject.Registry
+	floor := map[string]inject.Injector{}
+	var selection []string
+	for i := range inject.MaxInjectors {
+		name := fmt.Sprint("injector-", i)
+		inj := inject.Static(name, say("x"))
+		if _, err := r.Register(inj, schema.OriginConfig); err != nil {
+			b.Fatal(err)
+		}
+		floor[name] = inj
+		if i%100 == 0 {
+			selection = append(selection, name)
+		}
+	}
+	b.Run("floor", func(b *testing.B) {
+		for b.Loop() {
+			for _, name := range selection {
+				if floor[name] == nil {
+					b.Fatal(name)
+				}
+			}
+		}
+	})
+	b.Run("known", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := r.Resolve(selection); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("unknown of a thousand", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := r.Resolve([]string{"injector-x"}); err == nil {
+				b.Fatal("resolved")
+			}
+		}
+	})
+}
