@@ -1,0 +1,179 @@
+package rpc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync"
+)
+
+// A call is one request or notification.
+type call struct {
+	ctx    context.Context // ends with a cancel from the client, with the answer, or with the connection
+	id     []byte          // the id as it was sent, which is JSON; nil for a notification
+	method string
+
+	key   string // the id, to find the call by
+	batch *batch // nil for a call that came alone
+	place int    // in the batch
+
+	// Guarded by calls.mu.
+	cancel   context.CancelFunc // nil until the call begins
+	answered bool
+}
+
+func newCall(id []byte, method string) *call {
+	return &call{id: bytes.Clone(id), key: string(id), method: method}
+}
+
+// isNotification says that nobody waits for an answer.
+func (c *call) isNotification() bool { return c.id == nil }
+
+var (
+	errInFlight = errors.New("the id is in flight")
+	errClosing  = errors.New("the connection is ending")
+)
+
+// calls knows the requests that are not answered yet, by their ids, and how
+// many calls run.
+type calls struct {
+	mu      sync.Mutex
+	byID    map[string]*call
+	running int // calls whose wait has not returned
+	closing bool
+	idle    chan struct{} // closed when nothing is left; nil while nobody wants to know
+}
+
+// enter takes note of a request: errInFlight if its id is taken, errClosing if
+// the connection is ending.
+func (c *calls) enter(call *call) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closing {
+		return errClosing
+	}
+	if c.byID[call.key] != nil {
+		return errInFlight
+	}
+	c.byID[call.key] = call
+	return nil
+}
+
+// claim gives the right to answer a request, once. It returns nil when that
+// has been done, or the id is unknown.
+func (c *calls) claim(id string) *call {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	call := c.byID[id]
+	if call == nil || call.answered {
+		return nil
+	}
+	call.answered = true
+	return call
+}
+
+// leave forgets answered requests: their ids are free.
+func (c *calls) leave(done ...*call) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, call := range done {
+		delete(c.byID, call.key)
+		if call.cancel != nil {
+			call.cancel()
+		}
+	}
+	c.settleLocked()
+}
+
+// arm gives the call a context of its own.
+func (c *calls) arm(ctx context.Context, call *call) {
+	ctx, cancel := context.WithCancel(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	call.ctx, call.cancel = ctx, cancel
+}
+
+// cancel ends the context of the call that has this id, if there is one.
+func (c *calls) cancel(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if call := c.byID[id]; call != nil && call.cancel != nil {
+		call.cancel()
+	}
+}
+
+func (c *calls) cancelAll() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, call := range c.byID {
+		if call.cancel != nil {
+			call.cancel()
+		}
+	}
+}
+
+// full says whether as many calls run as may.
+func (c *calls) full(limit int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.running >= limit
+}
+
+// run counts a call whose wait is about to run.
+func (c *calls) run() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.running++
+}
+
+// release is run's end.
+func (c *calls) release() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.running--
+	c.settleLocked()
+}
+
+// close lets no more calls enter.
+func (c *calls) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closing = true
+}
+
+// unanswered lists the requests in flight that nobody has claimed.
+func (c *calls) unanswered() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var ids []string
+	for id, call := range c.byID {
+		if !call.answered {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+func (c *calls) inFlight() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.byID)
+}
+
+// done returns a channel that is closed once no call is left. Only one
+// goroutine may ask.
+func (c *calls) done() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	idle := make(chan struct{})
+	c.idle = idle
+	c.settleLocked()
+	return idle
+}
+
+func (c *calls) settleLocked() {
+	if c.idle != nil && len(c.byID) == 0 && c.running == 0 {
+		close(c.idle)
+		c.idle = nil
+	}
+}

@@ -1,0 +1,174 @@
+package rpc
+
+import (
+	encodingjson "encoding/json" // the library's RawMessage
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/prism-rpc/prism-rpc/schema"
+)
+
+// eventHead begins each event; its params follow.
+const eventHead = `{"jsonrpc":"2.0","method":"event","params":`
+
+// events numbers the events of each session and gives them to the writer.
+type events struct {
+	w *writer
+
+	mu       sync.Mutex
+	sessions map[string]*eventTail
+	excluded map[string]bool
+	scratch  []byte
+}
+
+// An eventTail is the newest event of a session on this connection.
+type eventTail struct {
+	seq   uint64
+	delta deltaRef
+	grows bool // it is a delta of the run and type below
+	runID string
+	kind  schema.EventType
+}
+
+func newEvents(w *writer) *events {
+	return &events{w: w, sessions: map[string]*eventTail{}, excluded: map[string]bool{}}
+}
+
+// exclude takes event types (and notice kinds) that are not to be sent.
+func (s *events) exclude(names []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range names {
+		s.excluded[name] = true
+	}
+}
+
+func (s *events) isExcluded(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.excluded[name]
+}
+
+func (s *events) lastSeq(sessionID string) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if tail := s.sessions[sessionID]; tail != nil {
+		tail.grows = false // who knows the number takes the event as it is now
+		return tail.seq
+	}
+	return 0
+}
+
+// send numbers an event and queues it. A delta may become part of the one
+// before it instead, and then takes no number.
+func (s *events) send(ev schema.Event) error {
+	h := ev.Header()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.excluded[string(h.Type)] {
+		return nil
+	}
+	tail := s.sessions[h.SessionID]
+	if tail == nil {
+		tail = &eventTail{}
+		s.sessions[h.SessionID] = tail
+	}
+	switch ev := ev.(type) {
+	case *schema.MessageDelta:
+		s.deltaLocked(tail, h, ev.Text)
+		return nil
+	case *schema.ThinkingDelta:
+		s.deltaLocked(tail, h, ev.Text)
+		return nil
+	}
+	return s.eventLocked(tail, ev)
+}
+
+func (s *events) eventLocked(tail *eventTail, ev schema.Event) error {
+	ev.Header().Seq = tail.seq + 1
+	err := encoded(ev, func(params encodingjson.RawMessage) error {
+		s.w.event([]byte(eventHead), params, []byte("}"))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	tail.seq++
+	tail.grows = false
+	return nil
+}
+
+func (s *events) deltaLocked(tail *eventTail, h *schema.EventHeader, text string) {
+	if tail.grows && tail.runID == h.RunID && tail.kind == h.Type && s.w.grow(tail.delta, text) {
+		h.Seq = tail.seq
+		return
+	}
+	tail.seq++
+	h.Seq = tail.seq
+	s.scratch = appendDeltaHead(s.scratch[:0], h)
+	tail.delta = s.w.delta(s.scratch, text)
+	tail.grows, tail.runID, tail.kind = true, h.RunID, h.Type
+}
+
+// appendDeltaHead encodes a delta event up to its text, as encoding the whole
+// struct would.
+func appendDeltaHead(dst []byte, h *schema.EventHeader) []byte {
+	dst = append(dst, eventHead+`{"sessionId":"`...)
+	dst = appendText(dst, h.SessionID)
+	dst = append(dst, `","runId":"`...)
+	dst = appendText(dst, h.RunID)
+	if h.Turn != 0 {
+		dst = strconv.AppendInt(append(dst, `","turn":`...), int64(h.Turn), 10)
+		dst = append(dst, `,"seq":`...)
+	} else {
+		dst = append(dst, `","seq":`...)
+	}
+	dst = strconv.AppendUint(dst, h.Seq, 10)
+	dst = append(dst, `,"type":"`...)
+	dst = appendText(dst, string(h.Type))
+	return append(dst, `","text":"`...)
+}
+
+// appendText encodes text as the inside of a JSON string. The encoding of two
+// texts joined is that of each, joined; invalid UTF-8 becomes U+FFFD.
+func appendText(dst []byte, text string) []byte {
+	if !utf8.ValidString(text) {
+		text = strings.ToValidUTF8(text, "\uFFFD")
+	}
+	start := len(dst)
+	dst = append(dst, text...)
+	plain := plainRun(dst, start)
+	if plain == len(dst) {
+		return dst
+	}
+	dst = dst[:plain]
+	for _, c := range []byte(text[plain-start:]) {
+		if c < ' ' || c == '"' || c == '\\' {
+			dst = appendEscaped(dst, c)
+		} else {
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}
+
+func appendEscaped(dst []byte, c byte) []byte {
+	const hex = "0123456789abcdef"
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\b':
+		return append(dst, `\b`...)
+	case '\f':
+		return append(dst, `\f`...)
+	case '\n':
+		return append(dst, `\n`...)
+	case '\r':
+		return append(dst, `\r`...)
+	case '\t':
+		return append(dst, `\t`...)
+	}
+	return append(dst, `\u00`+string([]byte{hex[c>>4], hex[c&15]})...)
+}

@@ -1,0 +1,133 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
+	"go.uber.org/zap"
+)
+
+// How long calls may take to end after they were cancelled, and then their
+// answers to be written: 1.5 s together (protocol §3).
+const (
+	cancelTime = 1200 * time.Millisecond
+	flushTime  = 300 * time.Millisecond
+)
+
+// ErrOutput is what serving ends with when a message can't be written.
+var ErrOutput = errors.New("the output can't be written")
+
+// errPanicked is what a call ends with that did not return. The log has why.
+var errPanicked error = internalError()
+
+// serve answers until the input ends and what it asked for is answered, end is
+// called, ctx ends or the output breaks. Whatever ends it, each request that
+// was read has its answer written, if the peer still reads.
+func (c *conn) serve(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	c.ctx = ctx
+	go c.w.loop() // ends after c.w.close
+	rpc := jsonrpc2.NewConn(context.WithoutCancel(ctx), c.stream, c, c.stream.hooks()...)
+
+	err := c.run(ctx)
+	cancel(errClosing)
+	c.calls.close()
+	c.settle(rpc)
+	err = errors.Join(err, c.flush())
+	close(c.stream.stopped)
+	_ = rpc.Close() // its error is that of closing an input that is not read any more
+	return err
+}
+
+// run waits for the reason to end.
+func (c *conn) run(ctx context.Context) error {
+	select {
+	case <-c.stream.ended:
+		return c.drain(ctx)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-c.w.dead:
+	case <-c.ended:
+	}
+	return nil
+}
+
+// drain lets the calls finish that were read before the input ended.
+func (c *conn) drain(ctx context.Context) error {
+	if c.opts.onEOF != EOFCancel {
+		timeout := time.NewTimer(c.opts.drainTimeout)
+		defer timeout.Stop()
+		select {
+		case <-c.calls.done():
+		case <-timeout.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-c.w.dead:
+		case <-c.ended:
+		}
+	}
+	if c.stream.readErr != nil {
+		return fmt.Errorf("read: %w", c.stream.readErr)
+	}
+	return nil
+}
+
+// settle waits for the calls, which are cancelled by now, and answers for those
+// that don't come back.
+func (c *conn) settle(rpc *jsonrpc2.Conn) {
+	timeout := time.NewTimer(cancelTime)
+	defer timeout.Stop()
+	select {
+	case <-c.calls.done():
+	case <-timeout.C:
+		for _, key := range c.calls.unanswered() {
+			c.answer(rpc, key, nil, context.Canceled)
+		}
+	case <-c.w.dead:
+	}
+}
+
+// flush writes what is queued, and gives up on a peer that doesn't read it.
+func (c *conn) flush() error {
+	if c.w.close(flushTime) {
+		return nil
+	}
+	if closer, ok := c.w.dst.(io.Closer); ok && c.w.failure() == nil {
+		_ = closer.Close() // ends the write that blocks; what it says comes as that write's error
+	}
+	return fmt.Errorf("%w: %w", ErrOutput, errors.Join(c.w.failure(), errUnread))
+}
+
+// recovered is deferred around a method. It logs a panic by its type and
+// place: its value may hold anything.
+func (c *conn) recovered(method string) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	c.opts.logger.Error("a method panicked",
+		zap.String("method", method), zap.String("type", fmt.Sprintf("%T", p)), zap.Strings("stack", functions()))
+}
+
+// functions names those on the stack from the one that panicked on down.
+func functions() []string {
+	var pcs [64]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
+	var names []string
+	for {
+		frame, more := frames.Next()
+		if !strings.HasPrefix(frame.Function, "runtime.") {
+			names = append(names, frame.Function)
+		}
+		if !more {
+			return names
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package rpc
+
+import (
+	"fmt"
+
+	"github.com/prism-rpc/prism-rpc/internal/plain"
+	"github.com/prism-rpc/prism-rpc/schema"
+)
+
+// Codes of the errors that a connection itself answers with.
+const (
+	codeParseError     = -32700
+	codeInvalidRequest = -32600
+	codeMethodNotFound = -32601
+	codeInvalidParams  = -32602
+	codeInternal       = -32603
+	codeOverloaded     = -32009
+	codeShuttingDown   = -32010
+	codeCancelled      = -32800
+)
+
+// A wireError is an error as the client sees it.
+type wireError struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Data    any    `json:"data,omitempty"`
+}
+
+func (e *wireError) Error() string { return e.Message }
+
+// errorData is the data of the errors that concern the transport. Kind is
+// stable; the rest is there where it helps.
+type errorData struct {
+	Kind   string              `json:"kind"`
+	Hint   string              `json:"hint,omitempty"`
+	Limit  int                 `json:"limit,omitzero"`
+	Offset *int                `json:"offset,omitempty"` // bytes of the message before the fault
+	Method string              `json:"method,omitempty"`
+	Errors []schema.FieldError `json:"errors,omitempty"`
+}
+
+func parseError(reason string, at int, hint string) *wireError {
+	return &wireError{codeParseError, "Parse error: " + reason, errorData{Kind: "parse_error", Offset: &at, Hint: hint}}
+}
+
+func invalidRequest(reason, hint string) *wireError {
+	return &wireError{codeInvalidRequest, "Invalid request: " + reason, errorData{Kind: "invalid_request", Hint: hint}}
+}
+
+func duplicateID() *wireError {
+	return &wireError{codeInvalidRequest, "Invalid request: this id is in flight",
+		errorData{Kind: "duplicate_id", Hint: "give each request an id of its own until it is answered"}}
+}
+
+func pastLimit(kind, what string, limit int, unit string) *wireError {
+	return &wireError{codeInvalidRequest, fmt.Sprintf("Invalid request: %s more than %d %s", what, limit, unit),
+		errorData{Kind: kind, Limit: limit}}
+}
+
+// methodNotFound names the method, plain and short.
+func methodNotFound(name string) *wireError {
+	name = plain.Text(name, 128)
+	return &wireError{codeMethodNotFound, "Method not found: " + name,
+		errorData{Kind: "method_not_found", Method: name, Hint: "initialize lists the methods in capabilities.methods"}}
+}
+
+func overloaded(limit int) *wireError {
+	return &wireError{codeOverloaded, fmt.Sprintf("Overloaded: %d requests run already", limit),
+		errorData{Kind: "overloaded", Limit: limit, Hint: "retry when one of them has been answered"}}
+}
+
+func shuttingDown() *wireError {
+	return &wireError{codeShuttingDown, "Shutting down: nothing new is begun",
+		errorData{Kind: "shutting_down", Hint: "start a new process"}}
+}
+
+func cancelled() *wireError {
+	return &wireError{codeCancelled, "Request cancelled", errorData{Kind: "cancelled"}}
+}
+
+// internalError says nothing of its cause, which goes to the log alone.
+func internalError() *wireError {
+	return &wireError{codeInternal, "Internal error", errorData{Kind: "internal", Hint: "the log has the cause"}}
+}
