@@ -3,6 +3,7 @@ package provider
 import (
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -22,12 +23,11 @@ type History struct {
 
 type item struct {
 	end  int
-	turn int
 	rich bool
 }
 
-// Append adds messages of a turn as AppendMessage encoded them.
-func (h *History) Append(turn int, encoded ...[]byte) {
+// Append adds messages as AppendMessage encoded them.
+func (h *History) Append(encoded ...[]byte) {
 	for _, m := range encoded {
 		if len(h.items) > 0 {
 			h.bytes = append(h.bytes, ',')
@@ -37,15 +37,12 @@ func (h *History) Append(turn int, encoded ...[]byte) {
 		if rich {
 			h.rich++
 		}
-		h.items = append(h.items, item{end: len(h.bytes), turn: turn, rich: rich})
+		h.items = append(h.items, item{end: len(h.bytes), rich: rich})
 	}
 }
 
 // Len is the number of messages.
 func (h *History) Len() int { return len(h.items) }
-
-// Turn is the turn of message i.
-func (h *History) Turn(i int) int { return h.items[i].turn }
 
 // Plain is the whole dialogue as JSON messages joined by commas, when each of
 // them holds text alone: then the bytes can stand in the request of any API
@@ -64,10 +61,10 @@ func (h *History) Raw(i int) jsontext.Value {
 // Rich tells whether message i holds more than text.
 func (h *History) Rich(i int) bool { return h.items[i].rich }
 
-// Messages decodes the messages from index from on, one at a time.
-func (h *History) Messages(from int) iter.Seq2[int, schema.Message] {
+// Messages decodes the messages of indexes [from, to), one at a time.
+func (h *History) Messages(from, to int) iter.Seq2[int, schema.Message] {
 	return func(yield func(int, schema.Message) bool) {
-		for i := from; i < len(h.items); i++ {
+		for i := from; i < to; i++ {
 			m, err := DecodeMessage(h.Raw(i))
 			if err != nil {
 				panic("history holds a message that AppendMessage did not encode: " + err.Error())
@@ -129,10 +126,13 @@ func isRich(raw []byte) bool {
 	if err != nil {
 		return true
 	}
-	for _, b := range m.Content {
-		if b.Type != schema.BlockText {
-			return true
-		}
-	}
-	return false
+	return Rich(m.Content)
+}
+
+// Rich tells whether content holds more than text: other blocks, or members
+// that are their sender's own.
+func Rich(content []schema.ContentBlock) bool {
+	return slices.ContainsFunc(content, func(b schema.ContentBlock) bool {
+		return b.Type != schema.BlockText || len(b.Annotations) > 0 || len(b.Meta.Meta) > 0
+	})
 }

@@ -15,7 +15,8 @@ import (
 // returns when the provider's terminal event was seen. An error from emit ends
 // the call and is returned as it is. Every other error is an *Error, also where
 // the answer broke off after some pieces: no Result then. Stream returns soon
-// after ctx ends. The request is shared and must not be changed.
+// after ctx ends, with an *Error that wraps ctx's cause. The request is shared
+// and must not be changed.
 type Provider interface {
 	Name() string
 	Stream(ctx context.Context, req *Request, emit func(Event) error) (*Result, error)

@@ -1,0 +1,172 @@
+// Package upstream holds what every adapter keeps to when it calls a model's
+// API over HTTP: where a key may travel, bounds on what comes back, timers,
+// retries, and the class of each failure.
+package upstream
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/prism-rpc/prism-rpc/provider"
+	"github.com/prism-rpc/prism-rpc/provider/internal/sse"
+	"github.com/prism-rpc/prism-rpc/redact"
+)
+
+// Bounds on what a server may send.
+const (
+	MaxHeader    = 64 << 10
+	MaxErrorBody = 64 << 10
+	MaxFrame     = 8 << 20
+	MaxAnswer    = 16 << 20
+)
+
+// Defaults of Options.
+const (
+	DefaultIdle    = 60 * time.Second
+	DefaultTotal   = 30 * time.Minute
+	DefaultRetries = 3
+)
+
+// Options say how to reach an API.
+type Options struct {
+	BaseURL   string            // http or https, without user info
+	Key       redact.Secret     // empty: requests carry no key
+	Authorize func(http.Header) // puts Key into a request's header
+
+	Transport http.RoundTripper // nil: TLS 1.2 or later, the environment's proxies
+	RootCAs   *x509.CertPool    // nil: the system's; for the default Transport
+
+	IdleTimeout  time.Duration // without a byte either way; 0: DefaultIdle, negative: none
+	TotalTimeout time.Duration // of a call with its retries; 0: DefaultTotal, negative: none
+	MaxRetries   int           // after the first try; 0: DefaultRetries, negative: none
+
+	AllowInsecure bool   // lets the key travel over http to hosts other than this one
+	UserAgent     string // empty: prism-rpc
+}
+
+// A Client calls one API. It is safe for concurrent use.
+type Client struct {
+	opts Options
+	base *url.URL
+	http http.Client
+}
+
+// New checks opts. An error is ErrBaseURL, ErrInsecure or ErrKey.
+func New(opts Options) (*Client, error) {
+	base, err := parseBase(opts.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkKey(base, opts); err != nil {
+		return nil, err
+	}
+	opts.IdleTimeout = orDefault(opts.IdleTimeout, DefaultIdle)
+	opts.TotalTimeout = orDefault(opts.TotalTimeout, DefaultTotal)
+	opts.MaxRetries = orDefault(opts.MaxRetries, DefaultRetries)
+	if opts.UserAgent == "" {
+		opts.UserAgent = "prism-rpc"
+	}
+	if opts.Transport == nil {
+		opts.Transport = NewTransport(opts.RootCAs)
+	}
+	return &Client{opts: opts, base: base, http: http.Client{
+		Transport: opts.Transport,
+		// Go would send body and key on to wherever a redirect points.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+// orDefault reads a setting whose zero means def and whose negatives mean none.
+func orDefault[T int | time.Duration](v, def T) T {
+	if v == 0 {
+		return def
+	}
+	return max(v, 0)
+}
+
+// NewTransport is what calls go through by default: TLS 1.2 or later, the
+// environment's proxies, bounded headers.
+func NewTransport(roots *x509.CertPool) *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.Proxy = http.ProxyFromEnvironment // which never names one for a loopback host
+	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}
+	t.ForceAttemptHTTP2 = true
+	t.DisableCompression = true
+	t.MaxResponseHeaderBytes = MaxHeader
+	t.MaxIdleConnsPerHost = 64
+	return t
+}
+
+// A Reader reads one answer from its events. It tells whether any of it was
+// passed on, so that the call can't be made again. Its error is an
+// *provider.Error; one that Broken made; or, to be returned as it is, one of
+// whoever was being told.
+type Reader func(events *sse.Reader) (started bool, err error)
+
+// Stream posts body to path below the base URL and has read read the answer,
+// again after each failure that is worth another try.
+func (c *Client) Stream(ctx context.Context, path string, body *Body, read Reader) error {
+	if c.opts.TotalTimeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, c.opts.TotalTimeout, errTotal)
+		defer cancel()
+	}
+	for attempt := 1; ; attempt++ {
+		started, err := c.try(ctx, path, body, read)
+		var failed *provider.Error
+		if started || !errors.As(err, &failed) || !c.again(failed, attempt) {
+			return err
+		}
+		if err := pause(ctx, delay(failed, attempt)); err != nil {
+			return err
+		}
+	}
+}
+
+// try makes one call.
+func (c *Client) try(ctx context.Context, path string, body *Body, read Reader) (started bool, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	idle := newIdle(c.opts.IdleTimeout, func() { cancel(errIdle) })
+	defer idle.stop()
+
+	req, err := c.request(ctx, path, body, idle)
+	if err != nil {
+		return false, err
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return false, c.unreachable(ctx, err)
+	}
+	defer res.Body.Close()
+	in := idle.answer(res.Body)
+	if err := c.checkResponse(ctx, res, in); err != nil {
+		return false, err
+	}
+	started, err = read(sse.NewReader(in, MaxFrame))
+	return started, broken(ctx, err)
+}
+
+func (c *Client) request(ctx context.Context, path string, body *Body, idle *idle) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base.JoinPath(path).String(), nil)
+	if err != nil {
+		return nil, &provider.Error{Class: provider.ClassBadRequest, Message: "the request could not be made", Err: err}
+	}
+	req.ContentLength = body.Len()
+	req.Body = idle.sending(body.Open())
+	req.GetBody = body.reopen
+	h := req.Header
+	h.Set("Content-Type", "application/json")
+	h.Set("Accept", "text/event-stream")
+	h.Set("Accept-Encoding", "identity")
+	h.Set("User-Agent", c.opts.UserAgent)
+	if c.opts.Authorize != nil && c.opts.Key.Reveal() != "" {
+		c.opts.Authorize(h)
+	}
+	return req, nil
+}

@@ -1,0 +1,114 @@
+package openai
+
+import (
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/prism-rpc/prism-rpc/provider"
+	"github.com/prism-rpc/prism-rpc/provider/internal/upstream"
+	"github.com/prism-rpc/prism-rpc/schema"
+)
+
+// maxToolCalls bounds the calls of one answer, whose indexes the server names.
+const maxToolCalls = 256
+
+func (a *answer) result() (*provider.Result, error) {
+	if err := a.flush(); err != nil {
+		return nil, err
+	}
+	r := &provider.Result{StopReason: stopReason(a.finish), Usage: a.usage}
+	if a.refused {
+		r.StopReason = schema.StopRefusal
+	}
+	for _, t := range a.tools {
+		if t.Name != "" {
+			r.ToolCalls = append(r.ToolCalls, t)
+		}
+	}
+	return r, nil
+}
+
+func stopReason(finish string) schema.StopReason {
+	switch finish {
+	case "length", "max_tokens", "model_length":
+		return schema.StopMaxTokens
+	case "content_filter", "refusal", "sensitive":
+		return schema.StopRefusal
+	}
+	return schema.StopEndTurn
+}
+
+// finishError is the error that some servers report as a finish reason.
+func finishError(finish string) error {
+	class := provider.ClassInterrupted
+	switch finish {
+	case "insufficient_system_resource": // DeepSeek
+		class = provider.ClassOverloaded
+	case "error", "network_error", "abort", "cancelled", "canceled": // OpenRouter, GLM, vLLM
+	default:
+		return nil
+	}
+	return &provider.Error{Class: class, Message: "the server gave up on the answer: " + finish}
+}
+
+// call adds to the tool calls, whose parts come by index.
+func (a *answer) call(parts []toolDelta) error {
+	for i := range parts {
+		d := &parts[i]
+		if d.Index < 0 || d.Index >= maxToolCalls {
+			return &provider.Error{Class: provider.ClassTooLarge, Message: "the answer makes more than 256 tool calls"}
+		}
+		for len(a.tools) <= d.Index {
+			a.tools = append(a.tools, provider.ToolCall{})
+		}
+		if err := a.grow(len(d.ID) + len(d.Function.Name) + len(d.Function.Arguments)); err != nil {
+			return err
+		}
+		t := &a.tools[d.Index]
+		if d.ID != "" {
+			t.ID = d.ID
+		}
+		t.Name += d.Function.Name
+		t.Input = append(t.Input, d.Function.Arguments...)
+	}
+	return nil
+}
+
+type usage struct {
+	Prompt     jsontext.Value `json:"prompt_tokens"`
+	Completion jsontext.Value `json:"completion_tokens"`
+	Total      jsontext.Value `json:"total_tokens"`
+	PromptOf   struct {
+		Cached jsontext.Value `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
+	CompletionOf struct {
+		Reasoning jsontext.Value `json:"reasoning_tokens"`
+	} `json:"completion_tokens_details"`
+}
+
+// mergeUsage takes over what a later report says. A report or a count that
+// makes no sense counts as not said.
+func mergeUsage(have schema.Usage, raw jsontext.Value) schema.Usage {
+	if raw.Kind() != jsontext.KindBeginObject {
+		return have
+	}
+	var u usage
+	if err := json.Unmarshal(raw, &u, lenient); err != nil {
+		return have
+	}
+	for _, f := range []struct {
+		to  **int64
+		raw jsontext.Value
+	}{
+		{&have.InputTokens, u.Prompt},
+		{&have.OutputTokens, u.Completion},
+		{&have.TotalTokens, u.Total},
+		{&have.CacheReadTokens, u.PromptOf.Cached},
+		{&have.ReasoningTokens, u.CompletionOf.Reasoning},
+	} {
+		if n, ok := upstream.Count(f.raw); ok {
+			*f.to = &n
+		}
+	}
+	return have
+}

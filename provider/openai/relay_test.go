@@ -1,0 +1,90 @@
+package openai
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prism-rpc/prism-rpc/provider"
+)
+
+// A canned transport answers each request with the same stream.
+type canned string
+
+func (c canned) RoundTrip(r *http.Request) (*http.Response, error) {
+	if _, err := io.Copy(io.Discard, r.Body); err != nil {
+		return nil, err
+	}
+	return &http.Response{
+		StatusCode: http.StatusOK,
+		Header:     http.Header{"Content-Type": {"text/event-stream"}},
+		Body:       io.NopCloser(strings.NewReader(string(c))),
+		Request:    r,
+	}, nil
+}
+
+// Whatever a server sends: no panic, valid text, and either a result after a
+// terminal event or an error of a class.
+func FuzzDecode(f *testing.F) {
+	for _, seed := range []string{
+		"", "data: [DONE]\n\n", "data: " + text("a") + "\n\ndata: " + finish("stop") + "\n\n", "data: " + text(`\ud83d`) + "\n\ndata: [DONE]\n\n",
+		"data: " + text("\xe2\x82") + "\n\n", "data: {\"choices\":[{\"delta\":{\"content\":5}}]}\n\n", "data: {\"error\":{\"error\":[{\"code\":\"429\"}]}}\n\n",
+		"event: error\ndata: \xff\n\n", "data: {\"usage\":{\"prompt_tokens\":1e400}}\n\n", "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":-1}]}}]}\n\n",
+		"data: {\"choices\":[{\"finish_reason\":\"abort\"}]}\n\n", "data: {\"choices\":[{\"index\":1e9,\"delta\":{\"reasoning\":{}}}]}\n\n", "data: null\n\ndata: 1\n\n",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		p, err := New(Options{Transport: canned(in), MaxRetries: -1})
+		require.NoError(t, err)
+		res, err := p.Stream(t.Context(), asking("hi"), func(e provider.Event) error {
+			assert.True(t, utf8.ValidString(e.Text))
+			assert.NotEmpty(t, e.Text)
+			return nil
+		})
+		if err != nil {
+			var failed *provider.Error
+			require.True(t, errors.As(err, &failed))
+			assert.True(t, failed.Class.Valid())
+			assert.Nil(t, res)
+			return
+		}
+		assert.Condition(t, func() bool {
+			return strings.Contains(in, "[DONE]") || strings.Contains(in, "finish_reason") || strings.Contains(in, `\u`)
+		})
+	})
+}
+
+// 2,000 deltas of 20 bytes; the floor reads the same bytes and finds the lines.
+func BenchmarkRelay(b *testing.B) {
+	stream := strings.Repeat("data: "+text("twenty bytes of text")+"\n\n", 2000) + "data: " + finish("stop") + "\n\ndata: [DONE]\n\n"
+	b.Run("floor", func(b *testing.B) {
+		for b.Loop() {
+			n := 0
+			for line := range strings.Lines(stream) {
+				n += len(line)
+			}
+			if n != len(stream) {
+				b.Fatal(n)
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/2000, "ns/delta")
+	})
+	b.Run("openai", func(b *testing.B) {
+		p, err := New(Options{Transport: canned(stream)})
+		require.NoError(b, err)
+		req := asking("hi")
+		for b.Loop() {
+			if _, err := p.Stream(b.Context(), req, func(provider.Event) error { return nil }); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/2000, "ns/delta")
+	})
+}

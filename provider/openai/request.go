@@ -1,0 +1,179 @@
+package openai
+
+import (
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/prism-rpc/prism-rpc/provider"
+	"github.com/prism-rpc/prism-rpc/provider/internal/upstream"
+	"github.com/prism-rpc/prism-rpc/schema"
+)
+
+// body encodes req. A history of text goes in as the bytes it is kept as: the
+// cost doesn't grow with it.
+func (p *Provider) body(req *provider.Request) (*upstream.Body, error) {
+	model, err := json.Marshal(req.Model)
+	if err != nil {
+		return nil, err
+	}
+	b := builder{body: &upstream.Body{}}
+	b.buf = append(append(append(b.buf, `{"model":`...), model...), `,"messages":[`...)
+	for i := range req.Segments {
+		if err := b.segment(&req.Segments[i]); err != nil {
+			return nil, err
+		}
+	}
+	b.buf = append(b.buf, `],`...)
+	rest, err := json.Marshal(p.settings(req))
+	if err != nil {
+		return nil, err
+	}
+	b.buf = append(b.buf, rest[1:]...) // without its {
+	b.body.Add(b.buf)
+	return b.body, nil
+}
+
+// settings are the members beside model and messages.
+type settings struct {
+	Stream              bool          `json:"stream"`
+	StreamOptions       streamOptions `json:"stream_options"`
+	Temperature         *float64      `json:"temperature,omitempty"`
+	MaxTokens           *int          `json:"max_tokens,omitempty"`
+	MaxCompletionTokens *int          `json:"max_completion_tokens,omitempty"`
+	Stop                []string      `json:"stop,omitempty"`
+	Tools               []tool        `json:"tools,omitempty"`
+}
+
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage"`
+}
+
+type tool struct {
+	Type     string   `json:"type"`
+	Function function `json:"function"`
+}
+
+type function struct {
+	Name        string         `json:"name"`
+	Description string         `json:"description,omitempty"`
+	Parameters  jsontext.Value `json:"parameters,omitempty"`
+}
+
+func (p *Provider) settings(req *provider.Request) settings {
+	s := settings{
+		Stream:        true,
+		StreamOptions: streamOptions{IncludeUsage: true},
+		Temperature:   req.Options.Temperature,
+		Stop:          req.Options.Stop,
+	}
+	if p.maxTokens == "max_tokens" {
+		s.MaxTokens = req.Options.MaxOutputTokens
+	} else {
+		s.MaxCompletionTokens = req.Options.MaxOutputTokens
+	}
+	for _, t := range req.Tools {
+		s.Tools = append(s.Tools, tool{"function", function{t.Name, t.Description, t.Schema}})
+	}
+	return s
+}
+
+// A builder writes the messages: buf is what comes after the parts in body.
+type builder struct {
+	body  *upstream.Body
+	buf   []byte
+	begun bool // a message was written
+}
+
+func (b *builder) segment(s *provider.Segment) error {
+	if s.Kind == provider.SegmentHistory {
+		return b.history(&s.History)
+	}
+	for i := range s.Messages {
+		b.comma()
+		var err error
+		if b.buf, err = appendMessage(b.buf, &s.Messages[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *builder) history(h *provider.History) error {
+	if h.Len() == 0 {
+		return nil
+	}
+	if whole, ok := h.Plain(); ok {
+		b.comma()
+		b.body.Add(b.buf)
+		b.body.Add(whole)
+		b.buf = nil
+		return nil
+	}
+	for i := range h.Len() {
+		b.comma()
+		if !h.Rich(i) {
+			b.buf = append(b.buf, h.Raw(i)...)
+			continue
+		}
+		m, err := provider.DecodeMessage(h.Raw(i))
+		if err != nil {
+			return err
+		}
+		if b.buf, err = provider.AppendMessage(b.buf, flat(m)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *builder) comma() {
+	if b.begun {
+		b.buf = append(b.buf, ',')
+	}
+	b.begun = true
+}
+
+// appendMessage encodes a message just as a history will hold it, so that the
+// input of one turn is a prefix of the next turn's request.
+func appendMessage(dst []byte, m *provider.Message) ([]byte, error) {
+	said := schema.Message{Role: m.Role, Content: m.Content}
+	if provider.Rich(m.Content) {
+		said = flat(said)
+	}
+	if len(m.ToolCalls) == 0 && m.ToolCallID == "" {
+		return provider.AppendMessage(dst, said)
+	}
+	return appendToolMessage(dst, m)
+}
+
+// flat is m with its links and resources as text.
+func flat(m schema.Message) schema.Message {
+	return schema.Message{Role: m.Role, Content: []schema.ContentBlock{schema.TextBlock(schema.PlainText(m.Content))}}
+}
+
+type toolMessage struct {
+	Role       schema.Role `json:"role"`
+	Content    string      `json:"content"`
+	ToolCalls  []toolCall  `json:"tool_calls,omitempty"`
+	ToolCallID string      `json:"tool_call_id,omitempty"`
+}
+
+type toolCall struct {
+	ID       string       `json:"id"`
+	Type     string       `json:"type"`
+	Function functionCall `json:"function"`
+}
+
+type functionCall struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+func appendToolMessage(dst []byte, m *provider.Message) ([]byte, error) {
+	t := toolMessage{Role: m.Role, Content: schema.PlainText(m.Content), ToolCallID: m.ToolCallID}
+	for _, c := range m.ToolCalls {
+		t.ToolCalls = append(t.ToolCalls, toolCall{c.ID, "function", functionCall{c.Name, string(c.Input)}})
+	}
+	encoded, err := json.Marshal(t)
+	return append(dst, encoded...), err
+}
