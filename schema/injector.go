@@ -94,7 +94,7 @@ type InjectorInfo struct {
 	Reason      string        `json:"reason,omitempty"`
 	Path        string        `json:"path,omitempty"`
 	SHA256      string        `json:"sha256,omitempty"` // of the redacted text; absent when it is made anew each turn
-	Bytes       int           `json:"bytes,omitempty"`
+	Bytes       int           `json:"bytes,omitzero"`
 	Warnings    []string      `json:"warnings"`
 }
 

@@ -94,8 +94,8 @@ type Interrupted struct {
 // MessagesParams are the params of messages: a page of turns after AfterTurn.
 type MessagesParams struct {
 	SessionID string `json:"sessionId,omitempty" validate:"omitempty,sessionid"`
-	AfterTurn int    `json:"afterTurn,omitempty" validate:"min=0"`
-	Limit     int    `json:"limit,omitempty" validate:"min=0,max=1000"` // turns; 0 is 100
+	AfterTurn int    `json:"afterTurn,omitzero" validate:"min=0"`
+	Limit     int    `json:"limit,omitzero" validate:"min=0,max=1000"` // turns; 0 is 100
 	Meta
 }
 
@@ -111,7 +111,7 @@ type HistoryMessage struct {
 	Role      Role           `json:"role"`
 	Content   []ContentBlock `json:"content"`
 	At        string         `json:"at"`
-	Cancelled bool           `json:"cancelled,omitempty"`
+	Cancelled bool           `json:"cancelled,omitzero"`
 }
 
 // AbortParams are the params of abort.

@@ -246,6 +246,14 @@ type Usage struct {
 	TotalTokens      *int64 `json:"totalTokens,omitempty"`
 }
 
+// WithTotal fills in the total where only its parts are known.
+func (u Usage) WithTotal() Usage {
+	if u.TotalTokens == nil && u.InputTokens != nil && u.OutputTokens != nil {
+		u.TotalTokens = addCount(u.InputTokens, u.OutputTokens)
+	}
+	return u
+}
+
 // Add sums two usages field by field; unknown and known make known.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{

@@ -72,6 +72,9 @@ func (r *Run) settleOutcome(o *outcome) {
 	case o.err != nil:
 		o.err = r.failure(o.err, o.text != "")
 	}
+	if o.err == nil {
+		o.result.Usage = o.result.Usage.WithTotal()
+	}
 	if o.keeps() {
 		r.commit(o)
 	}

@@ -6,6 +6,7 @@
 //	# a comment
 //	> {"jsonrpc":"2.0",…}   sent; lines that follow each other go in one write
 //	< {"jsonrpc":"2.0",…}   must come next; … stands for any text
+//	* {"jsonrpc":"2.0",…}   must come among the next ones; neighbours in any order
 //	~ 59s                   time passes
 //	. eof                   the input ends here, not at the end of the file
 //
@@ -15,12 +16,12 @@ package talk
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"flag"
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -61,6 +62,7 @@ type player struct {
 	lines chan string
 	ended chan error
 	heard []string // the conversation as it went
+	old   []string // the lines that were expected last, when recording
 }
 
 func newPlayer(t *testing.T, serve Serve) *player {
@@ -92,63 +94,96 @@ func (p *player) listen(out io.Reader) {
 }
 
 func (p *player) play(script []string) {
-	var pending bytes.Buffer
 	eof := false
-	for n, line := range script {
-		kind, rest, _ := strings.Cut(line, " ")
-		if kind != ">" {
-			p.send(&pending)
+	for len(script) > 0 {
+		kind, _, _ := strings.Cut(script[0], " ")
+		n := 1
+		for n < len(script) && strings.HasPrefix(script[n], kind+" ") {
+			n++
 		}
-		switch kind {
-		case ">":
-			pending.WriteString(rest + "\n")
-		case "<":
-			p.expect(n+1, rest)
-			continue
-		case "~":
-			d, err := time.ParseDuration(rest)
-			require.NoError(p.t, err, "line %d", n+1)
-			time.Sleep(d)
-		case ".":
-			require.Equal(p.t, "eof", rest, "line %d", n+1)
-			require.NoError(p.t, p.in.Close())
-			eof = true
-		default:
-			require.True(p.t, line == "" || kind[0] == '#', "line %d: %q is not of a conversation", n+1, line)
+		var group []string
+		for _, line := range script[:n] {
+			_, rest, _ := strings.Cut(line, " ")
+			group = append(group, rest)
 		}
-		p.heard = append(p.heard, line)
+		eof = eof || kind == "."
+		p.step(kind, group, script[:n])
+		script = script[n:]
 	}
-	p.send(&pending)
 	if !eof {
 		require.NoError(p.t, p.in.Close())
 	}
 	p.close()
 }
 
-func (p *player) send(pending *bytes.Buffer) {
-	if pending.Len() == 0 {
-		return
-	}
-	_, err := p.in.Write(pending.Bytes())
-	require.NoError(p.t, err)
-	pending.Reset()
-}
-
-func (p *player) expect(n int, want string) {
-	synctest.Wait()
-	select {
-	case got, ok := <-p.lines:
+// step does what neighbouring lines of one kind ask for.
+func (p *player) step(kind string, group, lines []string) {
+	switch kind {
+	case "<", "*":
 		if *update {
-			if ok {
-				p.heard = append(p.heard, "< "+steady(want, got))
-			}
+			p.old = append(p.old, group...)
 			return
 		}
-		require.True(p.t, ok, "line %d: the server ended; expected %s", n, want)
-		require.Regexp(p.t, pattern(want), got, "line %d", n)
-		p.heard = append(p.heard, "< "+want)
+		p.expect(kind == "*", group)
+		return
+	case ">":
+		p.listenFirst()
+		_, err := io.WriteString(p.in, strings.Join(group, "\n")+"\n")
+		require.NoError(p.t, err)
+	case "~":
+		p.listenFirst()
+		for _, d := range group {
+			pause, err := time.ParseDuration(d)
+			require.NoError(p.t, err)
+			time.Sleep(pause)
+		}
+	case ".":
+		p.listenFirst()
+		require.NoError(p.t, p.in.Close())
 	default:
-		require.True(p.t, *update, "line %d: nothing came; expected %s", n, want)
+		require.True(p.t, kind == "" || kind[0] == '#', "%q is no line of a conversation", lines[0])
+	}
+	p.heard = append(p.heard, lines...)
+}
+
+// listenFirst records, when a conversation is recorded, what came so far.
+func (p *player) listenFirst() {
+	if !*update {
+		return
+	}
+	synctest.Wait()
+	for {
+		select {
+		case line, ok := <-p.lines:
+			if ok {
+				p.heard = append(p.heard, "< "+p.steady(line))
+				continue
+			}
+		default:
+		}
+		p.old = nil
+		return
+	}
+}
+
+// expect takes as many lines as are wanted and compares them.
+func (p *player) expect(anyOrder bool, wanted []string) {
+	synctest.Wait()
+	for _, want := range wanted {
+		var got string
+		select {
+		case line, ok := <-p.lines:
+			require.True(p.t, ok, "the server ended; expected %s", want)
+			got = line
+		default:
+			require.Fail(p.t, "nothing came", "expected %s", want)
+		}
+		if !anyOrder {
+			require.Regexp(p.t, pattern(want), got)
+			continue
+		}
+		at := slices.IndexFunc(wanted, func(w string) bool { return pattern(w).MatchString(got) })
+		require.GreaterOrEqual(p.t, at, 0, "not expected here: %s", got)
 	}
 }
 
@@ -158,15 +193,12 @@ func (p *player) close() {
 	var rest []string
 	for line := range p.lines {
 		rest = append(rest, line)
+		p.heard = append(p.heard, "< "+p.steady(line))
 	}
-	if *update {
-		for _, line := range rest {
-			p.heard = append(p.heard, "< "+steady("", line))
-		}
-		return
+	if !*update {
+		require.NoError(p.t, err)
+		require.Empty(p.t, rest, "lines that the conversation does not expect")
 	}
-	require.NoError(p.t, err)
-	require.Empty(p.t, rest, "lines that the conversation does not expect")
 }
 
 func pattern(want string) *regexp.Regexp {
@@ -179,11 +211,13 @@ func pattern(want string) *regexp.Regexp {
 
 var volatile = regexp.MustCompile(`("runId":|"sessionId":|"sha256":)("[A-Za-z0-9_-]{8}"|"[A-Za-z0-9_-]{22}"|"[0-9a-f]{64}")`)
 
-// steady is a line to record: the old one while it matches, else the new one
+// steady is a line to record: an old one that it matches, else the line
 // without what changes from run to run.
-func steady(old, got string) string {
-	if old != "" && pattern(old).MatchString(got) {
-		return old
+func (p *player) steady(got string) string {
+	for _, old := range p.old {
+		if pattern(old).MatchString(got) {
+			return old
+		}
 	}
 	return volatile.ReplaceAllString(got, `$1"…"`)
 }

@@ -47,7 +47,7 @@ func scanHead(record []byte) (h head, ok bool) {
 	if rest, ok = bytes.CutPrefix(rest, []byte(`,"t":"`)); !ok {
 		return h, false
 	}
-	end := bytes.IndexAny(rest, `"\`)
+	end := bytes.IndexFunc(rest, func(r rune) bool { return r < 'a' || r > 'z' })
 	if end <= 0 || rest[end] != '"' {
 		return h, false
 	}

@@ -1,0 +1,187 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"go.uber.org/zap"
+
+	"github.com/prism-rpc/prism-rpc/inject"
+	"github.com/prism-rpc/prism-rpc/internal/plain"
+	"github.com/prism-rpc/prism-rpc/schema"
+	"github.com/prism-rpc/prism-rpc/session"
+)
+
+// Codes of the errors of methods (protocol §8).
+const (
+	codeUnknownInjector  = -32001
+	codeSessionNotFound  = -32002
+	codeSessionBusy      = -32003
+	codeSessionLocked    = -32004
+	codeTurnConflict     = -32005
+	codeProviderError    = -32006
+	codeNoProvider       = -32007
+	codeStoreError       = -32011
+	codeBadConfig        = -32012
+	maxErrorMessageBytes = 4 << 10
+)
+
+// callData is the data of the errors that concern what a method does.
+type callData struct {
+	errorData
+
+	Name       *string  `json:"name,omitempty"`
+	Known      []string `json:"known,omitzero"`
+	Suggestion string   `json:"suggestion,omitempty"`
+	Reason     string   `json:"reason,omitempty"`
+
+	Turn   int  `json:"turn,omitzero"`
+	Queued *int `json:"queued,omitempty"`
+
+	PID   int    `json:"pid,omitzero"`
+	Since string `json:"since,omitempty"`
+
+	Class        string `json:"class,omitempty"`
+	Status       int    `json:"status,omitzero"`
+	Retryable    *bool  `json:"retryable,omitempty"`
+	RetryAfterMs int64  `json:"retryAfterMs,omitzero"`
+	Message      string `json:"message,omitempty"`
+	Partial      bool   `json:"partial,omitzero"`
+
+	More jsontext.Value `json:",embed"` // members that only the error's own type knows
+}
+
+// describe is the one table from Go errors to what a client is told. An error
+// without a row is internal: its detail goes to the log alone. No text leaves
+// here with a secret.
+func (s *server) describe(err error) *wireError {
+	w := s.row(err)
+	if w == nil {
+		s.Logger.Error("internal error", zap.Error(err))
+		w = wire(codeInternal, "internal", "internal error", "the server's log says more", callData{})
+	}
+	return s.scrub(w)
+}
+
+// wire makes an answer; more are the members of data beside kind and hint.
+func wire(code int, kind, message, hint string, more callData) *wireError {
+	more.Kind, more.Hint = kind, hint
+	return &wireError{Code: code, Message: plain.Text(message, maxErrorMessageBytes), Data: more}
+}
+
+func (s *server) row(err error) *wireError {
+	if s.Unready != nil && errors.Is(err, s.Unready) {
+		return unready(err)
+	}
+	for _, row := range []func(error) *wireError{requestRow, sessionRow, providerRow} {
+		if w := row(err); w != nil {
+			return w
+		}
+	}
+	return nil
+}
+
+// requestRow knows what can be wrong with a request by itself.
+func requestRow(err error) *wireError {
+	var own *wireError
+	var bad *schema.ParamsError
+	switch {
+	case errors.As(err, &own):
+		return own
+	case errors.As(err, &bad):
+		return wire(codeInvalidParams, "invalid_params", "Invalid params: "+bad.Error(), "", callData{errorData: errorData{Errors: bad.Errors, Limit: bad.Limit}})
+	case errors.Is(err, errInitialized):
+		return wire(codeInvalidRequest, "already_initialized", err.Error(), "", callData{})
+	case errors.Is(err, errShuttingDown), errors.Is(err, session.ErrClosed):
+		return wire(codeShuttingDown, "shutting_down", errShuttingDown.Error(), "start a new server for further work", callData{})
+	case errors.Is(err, context.Canceled):
+		return wire(codeCancelled, "cancelled", "Request cancelled", "", callData{})
+	}
+	return nil
+}
+
+// sessionRow knows what can stand between a request and its session.
+func sessionRow(err error) *wireError {
+	var unknown *inject.UnknownError
+	var busy *session.BusyError
+	var full *session.FullError
+	var locked *session.LockedError
+	var conflict *session.ConflictError
+	switch {
+	case errors.As(err, &unknown):
+		return wire(codeUnknownInjector, "unknown_injector", unknown.Error(), "listInjectors names those that can be selected",
+			callData{Name: &unknown.Name, Known: listed(unknown.Known), Suggestion: unknown.Suggestion, Reason: unknown.Reason})
+	case errors.Is(err, session.ErrNotFound):
+		return wire(codeSessionNotFound, "session_not_found", "Unknown session", "newSession or prompt makes a session", callData{})
+	case errors.As(err, &busy):
+		return wire(codeSessionBusy, "session_busy", busy.Error(), "followUp queues behind the running turn; abort stops it",
+			callData{Turn: busy.Turn, Queued: &busy.Queued})
+	case errors.As(err, &full):
+		return wire(codeOverloaded, "overloaded", full.Error(), "", callData{errorData: errorData{Limit: full.Limit}})
+	case errors.As(err, &locked):
+		return wire(codeSessionLocked, "session_locked", locked.Error(), "end that process, or use another session",
+			callData{PID: locked.PID, Since: locked.Since})
+	case errors.As(err, &conflict):
+		return wire(codeTurnConflict, "turn_conflict", conflict.Error(), "", callData{Turn: conflict.Turn})
+	case errors.Is(err, session.ErrStore):
+		return wire(codeStoreError, "store_error", err.Error(), "see to the store folder (--store-dir), or run with --store=memory", callData{})
+	}
+	return nil
+}
+
+// providerRow knows what can be wrong with the model's side.
+func providerRow(err error) *wireError {
+	var failed *session.ProviderError
+	switch {
+	case errors.As(err, &failed):
+		return providerFailed(failed)
+	case errors.Is(err, session.ErrNoProvider):
+		return wire(codeNoProvider, "provider_not_configured", err.Error(), "--provider mock works offline; --help names the others", callData{})
+	}
+	return nil
+}
+
+func providerFailed(e *session.ProviderError) *wireError {
+	f := e.Failure
+	message, retryable := plain.Text(f.Message, maxErrorMessageBytes), f.Class.Retryable()
+	return wire(codeProviderError, "provider_error", "Provider error ("+string(f.Class)+"): "+message, "", callData{
+		Class: string(f.Class), Status: f.Status, Retryable: &retryable,
+		RetryAfterMs: f.RetryAfter.Milliseconds(), Message: message, Partial: e.Partial,
+	})
+}
+
+func listed(names []string) []string {
+	if names == nil {
+		return []string{}
+	}
+	return names
+}
+
+// unready is the answer to everything while the configuration or the store
+// can't be used; what the error's own type knows becomes members of data.
+func unready(err error) *wireError {
+	if errors.Is(err, session.ErrStore) {
+		return sessionRow(err)
+	}
+	var more callData
+	if raw, merr := json.Marshal(err); merr == nil && jsontext.Value(raw).Kind() == jsontext.KindBeginObject {
+		more.More = raw
+	}
+	return wire(codeBadConfig, "bad_config", err.Error(), "", more)
+}
+
+// scrub takes known secrets out of an answer: of the texts that it quotes.
+func (s *server) scrub(w *wireError) *wireError {
+	red := s.redacting()
+	if red == nil {
+		return w
+	}
+	out := *w
+	out.Message = red.Text(w.Message, nil)
+	if raw, err := json.Marshal(w.Data); err == nil {
+		out.Data = jsontext.Value(red.JSON(raw, nil))
+	}
+	return &out
+}

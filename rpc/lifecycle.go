@@ -1,0 +1,93 @@
+package rpc
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/prism-rpc/prism-rpc/redact"
+	"github.com/prism-rpc/prism-rpc/schema"
+)
+
+// initialize alone ignores fields that it does not know.
+func (s *server) initialize(c *call, raw []byte) (reply, error) {
+	raw, err := objectOf(raw)
+	if err != nil {
+		return reply{}, err
+	}
+	var p schema.InitializeParams
+	if err := schema.DecodeLenient(raw, &p); err != nil {
+		return reply{}, err
+	}
+	options := p.Options()
+	values := make([]redact.Value, len(options.Redact))
+	for i, v := range options.Redact {
+		values[i] = redact.Value{Name: v.Name, Secret: redact.NewSecret(v.Value)}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.initialized {
+		return reply{}, errInitialized
+	}
+	red, err := s.redactor.With(values...)
+	if err != nil {
+		return reply{}, schema.BadField("initializationOptions.redact", "secret", err.Error())
+	}
+	s.initialized, s.redactor, s.secrets = true, red, options.Redact
+	s.conn.exclude(options.Exclude)
+	return reply{result: s.greeting()}, nil
+}
+
+func (s *server) greeting() *schema.InitializeResult {
+	return &schema.InitializeResult{
+		ProtocolVersion: schema.ProtocolVersion,
+		ServerInfo:      schema.ServerInfo{Name: "prism-rpc", Version: s.Version},
+		Capabilities: schema.Capabilities{
+			Methods:   slices.Sorted(maps.Keys(s.methods())),
+			Events:    schema.EventTypes(),
+			Features:  []string{"instructionInjectors", "instructions", "contextBlocks", "expectedTurn", "redact", "metadata", "options"},
+			Limits:    s.limits(),
+			Providers: s.Sessions.Providers(),
+			Framing:   string(s.conn.framing()),
+		},
+	}
+}
+
+// limits are the bounds in force, by the names of protocol §10.
+func (s *server) limits() map[string]int {
+	out := s.conn.limits()
+	of := s.Sessions.Limits()
+	maps.Copy(out, map[string]int{
+		"maxQueue": of.MaxQueue, "maxQueueBytes": of.MaxQueueBytes, "maxRunning": of.MaxRunning, "maxAnswer": of.MaxAnswer,
+		"maxSelected": schema.MaxSelected, "maxMetadataBytes": schema.MaxMetadataBytes,
+		"maxInjectorBytes": schema.MaxInjectorBytes, "maxInjectorBlocks": schema.MaxInjectorBlocks,
+	})
+	return out
+}
+
+func (s *server) ping(*call, *schema.NoParams) (schema.Empty, error) { return schema.Empty{}, nil }
+
+// shutdown takes no new work from here on; what runs goes on. Its result is null.
+func (s *server) shutdown(*call, *schema.NoParams) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopping = true
+	return nil, nil
+}
+
+// exit ends the connection: what still runs is cancelled and answered.
+func (s *server) exit(*call, *schema.NoParams) (schema.Empty, error) {
+	s.mu.Lock()
+	s.exited = true
+	s.mu.Unlock()
+	s.conn.end()
+	return schema.Empty{}, nil
+}
+
+func (s *server) checkRunning() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopping {
+		return errShuttingDown
+	}
+	return nil
+}

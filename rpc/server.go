@@ -1,0 +1,196 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"go.uber.org/zap"
+
+	"github.com/prism-rpc/prism-rpc/redact"
+	"github.com/prism-rpc/prism-rpc/schema"
+	"github.com/prism-rpc/prism-rpc/session"
+)
+
+// ErrNoShutdown is what Serve returns when the client sent exit without
+// shutdown before it.
+var ErrNoShutdown = errors.New("exit came without shutdown")
+
+var (
+	errShuttingDown = errors.New("the server is shutting down and takes no new work")
+	errInitialized  = errors.New("initialize was answered already; it is sent once")
+)
+
+// Serve answers one client until its input ends, it sends exit, ctx ends or w
+// breaks, and every request that it took has its answer. It returns nil at the
+// end of the input and after shutdown and exit; ErrNoShutdown; ctx's cause; or
+// what broke.
+func Serve(ctx context.Context, r io.Reader, w io.Writer, o Options) error {
+	s := newServer(o)
+	s.conn = newConn(r, w, s.connOptions())
+	err := s.conn.serve(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err == nil && s.exited && !s.stopping {
+		return ErrNoShutdown
+	}
+	return err
+}
+
+type server struct {
+	Options
+	conn *conn
+
+	mu             sync.Mutex
+	initialized    bool
+	stopping       bool // after shutdown: no new work
+	exited         bool
+	redactor       *redact.Redactor
+	secrets        []schema.SecretValue // of initialize: hidden in every turn of this connection
+	defaultSession string
+}
+
+func newServer(o Options) *server {
+	if o.Logger == nil {
+		o.Logger = zap.NewNop()
+	}
+	if o.Version == "" {
+		o.Version = "devel"
+	}
+	return &server{Options: o, redactor: o.Redactor, defaultSession: o.DefaultSession}
+}
+
+func (s *server) connOptions() connOptions {
+	methods := s.methods()
+	if s.Unready != nil {
+		methods = s.refuseAll(methods)
+	}
+	return connOptions{
+		methods:      methods,
+		framing:      s.Framing,
+		limits:       limits{maxFrame: s.MaxFrame},
+		describe:     s.describe,
+		urgent:       map[string]bool{"abort": true, "exit": true, "ping": true, "shutdown": true},
+		drainTimeout: s.DrainTimeout,
+		onEOF:        s.OnEOF,
+		logger:       s.Logger,
+	}
+}
+
+// methods is the method table. A call is done at once, or begun at once and
+// answered later.
+func (s *server) methods() map[string]begin {
+	return map[string]begin{
+		"initialize":    s.initialize,
+		"ping":          now(s.ping),
+		"shutdown":      now(s.shutdown),
+		"exit":          now(s.exit),
+		"prompt":        later(s.prompt),
+		"followUp":      later(s.followUp),
+		"abort":         later(s.abort),
+		"newSession":    later(s.newSession),
+		"setModel":      later(s.setModel),
+		"state":         now(s.state),
+		"messages":      now(s.messages),
+		"listInjectors": now(s.listInjectors),
+	}
+}
+
+// refuseAll keeps the child alive, so that its parent can read what is wrong:
+// every method but ping and exit is answered with that.
+func (s *server) refuseAll(methods map[string]begin) map[string]begin {
+	out := map[string]begin{}
+	for name := range methods {
+		out[name] = func(*call, []byte) (reply, error) { return reply{}, s.Unready }
+	}
+	for _, name := range []string{"ping", "exit"} {
+		out[name] = methods[name]
+	}
+	return out
+}
+
+// now makes a begin of a method that is done at once.
+func now[P, R any](do func(*call, *P) (R, error)) begin {
+	return func(c *call, raw []byte) (reply, error) {
+		p, err := params[P](raw)
+		if err != nil {
+			return reply{}, err
+		}
+		result, err := do(c, p)
+		return reply{result: result}, err
+	}
+}
+
+// later makes a begin of a method that decides itself what is left to do.
+func later[P any](start func(*call, *P) (reply, error)) begin {
+	return func(c *call, raw []byte) (reply, error) {
+		p, err := params[P](raw)
+		if err != nil {
+			return reply{}, err
+		}
+		return start(c, p)
+	}
+}
+
+// params decodes what a method takes. null and an empty array count as none,
+// since some clients have no other way to send an empty object.
+func params[P any](raw []byte) (*P, error) {
+	raw, err := objectOf(raw)
+	if err != nil {
+		return nil, err
+	}
+	p := new(P)
+	if err := schema.Decode(raw, p); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func objectOf(raw []byte) ([]byte, error) {
+	switch {
+	case len(raw) == 0 || string(raw) == "null" || isEmptyArray(raw):
+		return nil, nil
+	case raw[0] != '{':
+		return nil, schema.BadField("params", "type", "must be an object with the fields by name")
+	}
+	return raw, nil
+}
+
+func isEmptyArray(raw []byte) bool {
+	return raw[0] == '[' && raw[skipWS(raw, 1)] == ']'
+}
+
+// reading gives a session to read from: the connection's default one, made on
+// first use, or one that exists.
+func (s *server) reading(id string) (*session.Session, error) {
+	if id == "" {
+		return s.Sessions.Open(s.ownSession())
+	}
+	return s.Sessions.View(id)
+}
+
+// writing gives a session to change.
+func (s *server) writing(id string) (*session.Session, error) {
+	if id == "" {
+		return s.Sessions.Open(s.ownSession())
+	}
+	return s.Sessions.Lookup(id)
+}
+
+// ownSession is the id of the connection's default session.
+func (s *server) ownSession() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.defaultSession == "" {
+		s.defaultSession = session.NewID()
+	}
+	return s.defaultSession
+}
+
+// redacting knows the secrets of the process and of the connection.
+func (s *server) redacting() *redact.Redactor {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.redactor
+}

@@ -1,0 +1,74 @@
+package rpc
+
+import (
+	"github.com/prism-rpc/prism-rpc/schema"
+)
+
+const messagesPage = 100 // turns
+
+// newSession makes a session and answers with its state once it is durable.
+func (s *server) newSession(c *call, p *schema.NewSessionParams) (reply, error) {
+	if err := s.checkRunning(); err != nil {
+		return reply{}, err
+	}
+	made, err := s.Sessions.Create(p.SessionID, schema.SessionSettings{
+		Instructions: p.Instructions, InstructionInjectors: p.InstructionInjectors,
+		Model: p.Model, Metadata: p.Metadata, CWD: p.CWD,
+	}, p.Redact)
+	if err != nil {
+		return reply{}, err
+	}
+	state := made.State()
+	return reply{wait: func() (any, error) { return state, made.Sync() }}, nil
+}
+
+// setModel holds from the session's next turn on.
+func (s *server) setModel(c *call, p *schema.SetModelParams) (reply, error) {
+	target, err := s.writing(p.SessionID)
+	if err != nil {
+		return reply{}, err
+	}
+	model := ""
+	if p.Model != nil {
+		model = *p.Model
+	}
+	save := target.SetModel(model)
+	state := target.State()
+	return reply{wait: func() (any, error) { return state, save() }}, nil
+}
+
+// state answers from the last commit, and with what runs and waits.
+func (s *server) state(c *call, p *schema.SessionParams) (*schema.SessionState, error) {
+	target, err := s.reading(p.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	state := target.State()
+	if state.Running != nil {
+		state.Running.Seq = s.conn.lastSeq(state.SessionID)
+	}
+	return state, nil
+}
+
+// messages gives a page of the committed dialogue.
+func (s *server) messages(c *call, p *schema.MessagesParams) (*schema.MessagesResult, error) {
+	target, err := s.reading(p.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	limit := p.Limit
+	if limit == 0 {
+		limit = messagesPage
+	}
+	return target.Messages(p.AfterTurn, limit), nil
+}
+
+// listInjectors lists what names can be selected, never a text.
+func (s *server) listInjectors(c *call, p *schema.ListInjectorsParams) (*schema.ListInjectorsResult, error) {
+	if p.SessionID != "" {
+		if _, err := s.Sessions.View(p.SessionID); err != nil {
+			return nil, err
+		}
+	}
+	return &schema.ListInjectorsResult{Injectors: s.Sessions.Registry().List(s.redacting())}, nil
+}
