@@ -117,6 +117,12 @@ func TestP14_what_is_reported_is_what_middleware_left(t *testing.T) {
 	assert.Equal(t, []schema.Injected{}, assemble.Report(nil, nil), "an empty list, never null")
 }
 
+func TestP14_two_injectors_of_one_name_are_reported_once_each_block(t *testing.T) {
+	applied := []inject.Applied{{Name: "x", ContextBlocks: titled("a")}, {Name: "x", ContextBlocks: titled("b")}}
+	report := assemble.Report(applied, collect(t, assemble.Sources{Applied: applied}))
+	assert.Equal(t, inject.Applied{Name: "x", ContextBlocks: titled("a", "b")}.Injected(), report)
+}
+
 func TestP26_all_blocks_are_redacted(t *testing.T) {
 	const canary = "canary-0123456789"
 	red, err := redact.New(redact.Value{Secret: redact.NewSecret(canary)})

@@ -2,6 +2,7 @@ package assemble_test
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -41,6 +42,17 @@ func TestP13_layers_join_by_rank_and_mode(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) { assert.Equal(t, tt.want, assemble.ComposeSystem(tt.layers)) })
 	}
+}
+
+func TestP13_the_selected_order_stands_however_many_there_are(t *testing.T) {
+	var layers []assemble.Layer
+	var first, then []string
+	for i := range 256 {
+		text := strconv.Itoa(i)
+		layers = append(layers, layer("run", "", "run "+text), layer("package", "", text))
+		first, then = append(first, text), append(then, "run "+text)
+	}
+	assert.Equal(t, strings.Join(append(first, then...), "\n\n"), assemble.ComposeSystem(layers))
 }
 
 func TestP13_valid_sources(t *testing.T) {

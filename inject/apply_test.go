@@ -300,14 +300,17 @@ func TestP9_cancelling_the_turn_cancels_the_injector(t *testing.T) {
 }
 
 func TestP9_a_turn_cancelled_before_it_runs_calls_nobody(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	called := false
-	inj := inject.Func("x", func(context.Context, inject.Context) (inject.Contribution, error) {
-		called = true
-		return say("x"), nil
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		called := false
+		inj := inject.Func("x", func(context.Context, inject.Context) (inject.Contribution, error) {
+			called = true
+			return say("x"), nil
+		})
+		_, _, err := inject.Apply(ctx, chosen(inj), inject.Context{}, nil, nil, inject.Options{})
+		assert.ErrorIs(t, err, context.Canceled)
+		synctest.Wait()
+		assert.False(t, called)
 	})
-	_, _, err := inject.Apply(ctx, chosen(inj), inject.Context{}, nil, nil, inject.Options{})
-	assert.ErrorIs(t, err, context.Canceled)
-	assert.False(t, called)
 }

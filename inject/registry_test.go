@@ -225,7 +225,7 @@ func TestP3_known_names_are_bounded_and_the_suggestion_comes_from_all(t *testing
 
 func TestP3_suggestions(t *testing.T) {
 	var r inject.Registry
-	for _, name := range []string{"json-always", "JSON", "project", "日本語"} {
+	for _, name := range []string{"json-always", "JSON", "project", "日本語", "rule-b", "rule-a"} {
 		add(t, &r, name, schema.OriginConfig)
 	}
 	for asked, want := range map[string]string{
@@ -234,6 +234,7 @@ func TestP3_suggestions(t *testing.T) {
 		"projekt":                    "project",
 		"日本":                         "",
 		"日本人":                        "日本語",
+		"rule-x":                     "rule-a",
 		"x":                          "",
 		"":                           "",
 		"something-else":             "",
