@@ -56,7 +56,8 @@ func ask(ctx context.Context, p provider.Provider, req *provider.Request, emit f
 	if err != nil {
 		return nil, err
 	}
-	return res, nil
+	own := *res
+	return &own, nil
 }
 
 // output takes a provider's pieces, hides secrets that they may share, and

@@ -9,27 +9,32 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns s in at most max bytes, with every control (but tab and
+// Text returns s in at most max bytes (3 or more), with every control (but tab and
 // newline), bidirectional, invisible and invalid character escaped. A cut ends
-// in "…" and never splits a character.
+// in … and never splits a character.
 func Text(s string, max int) string {
 	if safe(s) && len(s) <= max {
 		return s
 	}
 	var b strings.Builder
+	fits := 0 // how much of b leaves room for the sign of a cut
 	for i, r := range s {
 		piece := s[i : i+runeLen(s[i:], r)]
 		if !visible(r) || r == utf8.RuneError && len(piece) == 1 {
 			piece = escape(r, piece)
 		}
-		if b.Len()+len(piece) > max-len("…") && b.Len()+len(piece)+len(s)-i-len(piece) > max {
-			b.WriteString("…")
-			break
+		if b.Len()+len(piece) > max {
+			return b.String()[:fits] + cutSign
 		}
 		b.WriteString(piece)
+		if b.Len() <= max-len(cutSign) {
+			fits = b.Len()
+		}
 	}
 	return b.String()
 }
+
+const cutSign = "…"
 
 func runeLen(s string, r rune) int {
 	if r == utf8.RuneError {

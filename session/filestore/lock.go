@@ -52,15 +52,17 @@ func (s *Store) take(id string) (*hold, error) {
 
 func (h *hold) name() string { return h.id + ".lock" }
 
-func (h *hold) lock() error {
+func (h *hold) lock() (err error) {
 	for range lockTries {
-		err := h.try()
-		if !passing(err) {
+		if err = h.try(); !passing(err) {
 			return err
 		}
 		time.Sleep(lockPause)
 	}
-	return &session.LockedError{} // by a process that doesn't say who it is
+	if errors.Is(err, errHeld) {
+		return &session.LockedError{} // by a process that doesn't say who it is
+	}
+	return fmt.Errorf("lock session: %w", err)
 }
 
 // passing tells whether err comes of two processes meeting at one lock file.
