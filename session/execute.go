@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"fmt"
 
 	"go.uber.org/zap"
 
@@ -47,7 +48,7 @@ func (r *Run) attempt() outcome {
 	}
 	r.emit(&schema.TurnStarted{EventHeader: r.header(schema.EventTurnStarted, r.turn), RequestID: r.RequestID})
 	o := outcome{started: true}
-	req, err := r.assemble()
+	req, err := r.guardedAssemble()
 	if err != nil {
 		o.err = err
 		return o
@@ -56,6 +57,17 @@ func (r *Run) attempt() outcome {
 	o.result, o.err = r.call(req)
 	o.text = r.answer()
 	return o
+}
+
+// guardedAssemble holds a panic of a host's context provider, middleware or
+// injector to this run.
+func (r *Run) guardedAssemble() (req *provider.Request, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			req, err = nil, fmt.Errorf("assembling the request panicked with a %T", v)
+		}
+	}()
+	return r.assemble()
 }
 
 // settleOutcome decides how the run ends, from when on no cancel can change

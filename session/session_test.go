@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prism-rpc/prism-rpc/assemble"
 	"github.com/prism-rpc/prism-rpc/inject"
 	"github.com/prism-rpc/prism-rpc/provider"
 	"github.com/prism-rpc/prism-rpc/redact"
@@ -452,6 +453,23 @@ func TestProviderThatPanicsOrBreaksItsContract(t *testing.T) {
 			assert.Equal(t, 1, ask(t, m, "s", "hi", session.RunOptions{}).Turn)
 		})
 	}
+}
+
+type panickyBlocks struct{}
+
+func (panickyBlocks) Blocks(context.Context, inject.Context) ([]schema.ContextBlock, error) {
+	panic("boom")
+}
+
+func TestContextProviderThatPanicsFailsItsTurnAlone(t *testing.T) {
+	m := newManager(t, session.Config{Provider: says("ok"), Context: []assemble.ContextProvider{panickyBlocks{}}})
+	for range 2 {
+		run := begin(t, m, "s", "hi", false, session.RunOptions{})
+		_, err := run.Wait()
+		run.Settle()
+		require.Error(t, err)
+	}
+	assert.Equal(t, schema.StatusIdle, state(t, m, "s").Status)
 }
 
 func TestRefusalIsAnsweredNotCommitted(t *testing.T) {
