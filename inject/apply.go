@@ -112,7 +112,7 @@ func guarded(ctx context.Context, inj Injector, c Context) (*Contribution, error
 		got := answer{err: errExited}
 		defer func() {
 			if v := recover(); v != nil {
-				got = answer{err: fmt.Errorf("%w: %v", ErrPanicked, v)}
+				got = answer{err: fmt.Errorf("%w with a %T", ErrPanicked, v)}
 			}
 			done <- got
 		}()
