@@ -1,0 +1,137 @@
+package redact
+
+import (
+	"bytes"
+	"strings"
+)
+
+// A pattern is one spelling of one value, as it is looked for.
+type pattern struct {
+	text  string
+	value int32
+	word  bool // only where it stands as a word
+}
+
+const none = -1
+
+// An automaton is Aho and Corasick's, kept sparse: a state is a beginning of
+// some pattern, states are numbered breadth first, and so the children of one
+// are neighbours.
+type automaton struct {
+	patterns  []pattern // sorted by text, each text once
+	shorter   []int32   // by pattern: the next shorter word pattern it ends with
+	bracketed []string  // texts with brackets, which alone may meet a marker
+	states    []state   // and one more, which ends the last one's children
+	bytes     []byte    // by state: the last byte of what it stands for
+	root      [256]int32
+}
+
+// A state stands for the longest end of the text read that begins a pattern.
+type state struct {
+	first int32 // its first child; the next state's first ends them
+	fail  int32 // the state of its longest proper end
+	whole int32 // the longest pattern that ends here and may stand anywhere
+	word  int32 // the longest that must stand as a word
+	held  int32 // bytes that may be the beginning of a longer match
+}
+
+func (a *automaton) all() []pattern {
+	if a == nil {
+		return nil
+	}
+	return a.patterns
+}
+
+// newAutomaton takes patterns sorted by text.
+func newAutomaton(patterns []pattern) *automaton {
+	a := &automaton{patterns: patterns, shorter: make([]int32, len(patterns))}
+	size := 2
+	for _, p := range patterns {
+		size += len(p.text)
+		if strings.ContainsAny(p.text, "[]") {
+			a.bracketed = append(a.bracketed, p.text)
+		}
+	}
+	a.states = make([]state, 0, size)
+	a.bytes = make([]byte, 0, size)
+	a.grow()
+	return a
+}
+
+// A group is the patterns from lo to hi, which have depth bytes in common:
+// those of one state.
+type group struct{ lo, hi, depth int32 }
+
+func (a *automaton) grow() {
+	groups := make([]group, 1, cap(a.states))
+	groups[0].hi = int32(len(a.patterns))
+	a.states = append(a.states, state{whole: none, word: none})
+	a.bytes = append(a.bytes, 0)
+	for s := int32(0); int(s) < len(a.states); s++ {
+		g := groups[s]
+		a.states[s].first = int32(len(a.states))
+		if s > 0 {
+			a.inherit(s)
+		}
+		if len(a.patterns[g.lo].text) == int(g.depth) {
+			a.accept(s, g.lo)
+			g.lo++
+		}
+		if g.lo < g.hi {
+			a.states[s].held = g.depth
+		}
+		groups = a.branch(s, g, groups)
+	}
+	a.states = append(a.states, state{first: int32(len(a.states))})
+}
+
+// inherit gives s what its longest proper end has, which is complete: it is
+// shorter, so it came earlier.
+func (a *automaton) inherit(s int32) {
+	f := a.states[a.states[s].fail]
+	a.states[s].whole, a.states[s].word, a.states[s].held = f.whole, f.word, f.held
+}
+
+func (a *automaton) accept(s, p int32) {
+	if !a.patterns[p].word {
+		a.states[s].whole = p
+		return
+	}
+	a.shorter[p] = a.states[s].word
+	a.states[s].word = p
+}
+
+// branch adds the children of s.
+func (a *automaton) branch(s int32, g group, groups []group) []group {
+	for lo := g.lo; lo < g.hi; {
+		c := a.patterns[lo].text[g.depth]
+		hi := lo + 1
+		for hi < g.hi && a.patterns[hi].text[g.depth] == c {
+			hi++
+		}
+		child := int32(len(a.states))
+		fail := int32(0)
+		if s == 0 {
+			a.root[c] = child
+		} else {
+			fail = a.next(a.states[s].fail, c)
+		}
+		a.states = append(a.states, state{fail: fail})
+		a.bytes = append(a.bytes, c)
+		groups = append(groups, group{lo, hi, g.depth + 1})
+		lo = hi
+	}
+	return groups
+}
+
+// next is the state after s and c.
+func (a *automaton) next(s int32, c byte) int32 {
+	for s != 0 {
+		st := &a.states[s]
+		if i := bytes.IndexByte(a.bytes[st.first:a.states[s+1].first], c); i >= 0 {
+			return st.first + int32(i)
+		}
+		s = st.fail
+	}
+	return a.root[c]
+}

@@ -1,0 +1,127 @@
+package redact
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	marker      = "[REDACTED]"
+	markerStart = "[REDACTED"
+)
+
+// minCore is what must be left, in bytes, of a value looked for within words
+// once its edges are cut.
+const minCore = 6
+
+// A label is how the removal of one value is shown and counted.
+type label struct {
+	marker string
+	name   string
+}
+
+func (l label) mark(t *Tally) string {
+	t.add(l.name, 1)
+	return l.marker
+}
+
+// labelValues makes the label of each value. A name that holds a known value
+// is not used at all; one whose marker could be taken for a part of a value
+// is only counted.
+func (r *Redactor) labelValues() []label {
+	labels := make([]label, len(r.values))
+	for i, v := range r.values {
+		labels[i] = label{marker: marker}
+		if v.Name == "" || r.Contains(v.Name) {
+			continue
+		}
+		labels[i].name = v.Name
+		if m := markerStart + ":" + v.Name + "]"; plainName(v.Name) && !r.confusable(m) {
+			labels[i].marker = m
+		}
+	}
+	return labels
+}
+
+// confusable tells whether m shares bytes with an occurrence of a pattern in
+// some text around it.
+func (r *Redactor) confusable(m string) bool {
+	if r.Contains(m) {
+		return true
+	}
+	for _, p := range r.auto.bracketed {
+		if strings.Contains(p, m) || overlap(m, p) > 0 || overlap(p, m) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func plainName(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; !wordByte(c) && c != '-' && c != '.' {
+			return false
+		}
+	}
+	return true
+}
+
+// core cuts from the edges of a spelling what could be the edge of a marker,
+// or half a character: what remains is found wherever the spelling is, never
+// in part of a marker, and begins and ends between characters.
+func core(s string) string {
+	for {
+		cut := wholeRunes(s)
+		cut = cut[overlap(marker, cut):]
+		cut = cut[:len(cut)-overlap(cut, marker)]
+		if cut == s {
+			return s
+		}
+		s = cut
+	}
+}
+
+// fit tells whether enough of a spelling is left to look for it.
+func fit(spelling string, short bool) bool {
+	c := core(spelling)
+	if c == "" || strings.Contains(c, marker) {
+		return false
+	}
+	return short || len(c) >= minCore && !strings.Contains(marker, c)
+}
+
+// overlap is the length of the longest end of a that b begins with.
+func overlap(a, b string) int {
+	for n := min(len(a), len(b)); n > 0; n-- {
+		if a[len(a)-n:] == b[:n] {
+			return n
+		}
+	}
+	return 0
+}
+
+// wholeRunes cuts the end of a character from the beginning of s, and the
+// beginning of one from the end.
+func wholeRunes(s string) string {
+	for s != "" && !utf8.RuneStart(s[0]) {
+		s = s[1:]
+	}
+	return s[:len(s)-partialRune(s)]
+}
+
+// partialRune is the length of the unfinished character at the end of s.
+func partialRune(s string) int {
+	for n := 1; n <= min(len(s), utf8.UTFMax); n++ {
+		if tail := s[len(s)-n:]; utf8.RuneStart(tail[0]) {
+			if utf8.FullRuneInString(tail) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+func wordByte(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
+}

@@ -1,0 +1,163 @@
+package redact
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"html"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A spelling is one way in which a value may stand in a text. A literal one
+// has the value's own plain characters in their places; the others, hex and
+// base64, have none.
+type spelling struct {
+	text    string
+	literal bool
+}
+
+// spellings lists how s may be written, s itself first. Some may be equal.
+func spellings(s string) []spelling {
+	var out []spelling
+	for _, text := range literals(s) {
+		out = append(out, spelling{text, true})
+	}
+	for _, text := range digits(s) {
+		out = append(out, spelling{text, false})
+	}
+	return out
+}
+
+func literals(s string) []string {
+	out := []string{s}
+	if !utf8.ValidString(s) {
+		out = append(out, string([]rune(s))) // as decoders repair it
+	}
+	if !plainName(s) { // else no escaper changes it
+		out = append(out, jsonSpellings(s)...)
+		out = append(out, percentSpellings(s)...)
+		out = append(out, htmlSpellings(s)...)
+	}
+	return out
+}
+
+var (
+	jsonSafe = strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`, "\u2028", `\u2028`, "\u2029", `\u2029`)
+	unescape = strings.NewReplacer("%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*")
+)
+
+// jsonSpellings gives s as within a JSON string, and that within another.
+func jsonSpellings(s string) []string {
+	once := jsonEscapes(s)
+	out := append(once, escapeSlash(s))
+	for _, e := range once {
+		out = append(out, jsonEscapes(e)...)
+	}
+	return out
+}
+
+// jsonEscapes covers the habits of encoders: as little as allowed, HTML-safe,
+// ASCII only, and each with \/ for a slash.
+func jsonEscapes(s string) []string {
+	least := jsonQuoted(s)
+	out := []string{least}
+	for _, e := range []string{jsonSafe.Replace(least), jsonASCII(least)} {
+		if e != least {
+			out = append(out, e)
+		}
+	}
+	if strings.Contains(least, "/") {
+		for _, e := range out {
+			out = append(out, escapeSlash(e))
+		}
+	}
+	return out
+}
+
+func jsonQuoted(s string) string {
+	// The error is about bytes that are no UTF-8, which it replaces.
+	quoted, _ := jsontext.AppendQuote(nil, s)
+	return string(quoted[1 : len(quoted)-1])
+}
+
+func jsonASCII(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r < utf8.RuneSelf:
+			b.WriteRune(r)
+		case r <= 0xFFFF:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			r -= 0x10000
+			fmt.Fprintf(&b, `\u%04x\u%04x`, 0xD800+r>>10, 0xDC00+r&0x3FF)
+		}
+	}
+	return b.String()
+}
+
+func escapeSlash(s string) string { return strings.ReplaceAll(s, "/", `\/`) }
+
+// percentSpellings gives s as in a query, as in a path, as RFC 3986 asks and
+// as JavaScript's encodeURIComponent does, with hex digits of either case.
+func percentSpellings(s string) []string {
+	query := url.QueryEscape(s)
+	strict := strings.ReplaceAll(query, "+", "%20")
+	var out []string
+	for _, e := range []string{query, url.PathEscape(s), strict, unescape.Replace(strict)} {
+		out = append(out, e, lowerPercent(e))
+	}
+	return out
+}
+
+func lowerPercent(s string) string {
+	b := []byte(s)
+	for i := 0; i+2 < len(b); i++ {
+		if b[i] == '%' {
+			copy(b[i:], strings.ToLower(s[i:i+3]))
+		}
+	}
+	return string(b)
+}
+
+// htmlSpellings gives s as in an element or an attribute, with each way to
+// write its quotes.
+func htmlSpellings(s string) []string {
+	numeric := html.EscapeString(s)
+	out := []string{numeric}
+	for _, double := range []string{"&#34;", "&quot;", `"`} {
+		for _, single := range []string{"&#39;", "&#x27;", "&apos;", "'"} {
+			named := strings.ReplaceAll(strings.ReplaceAll(numeric, "&#34;", double), "&#39;", single)
+			if named != numeric {
+				out = append(out, named)
+			}
+		}
+	}
+	return out
+}
+
+// digits gives s in hex of either case and in base64 of both alphabets.
+func digits(s string) []string {
+	lower := hex.EncodeToString([]byte(s))
+	out := []string{lower, strings.ToUpper(lower)}
+	for before := range 3 {
+		out = append(out, base64Inner(base64.RawStdEncoding, s, before), base64Inner(base64.RawURLEncoding, s, before))
+	}
+	return out
+}
+
+// base64Inner gives those digits of s, standing after a number of other bytes
+// in what is encoded, that depend on no neighbour.
+func base64Inner(enc *base64.Encoding, s string, before int) string {
+	full := enc.EncodeToString([]byte(strings.Repeat("\x00", before) + s))
+	first := (before*8 + 5) / 6
+	end := (before + len(s)) * 8 / 6
+	return full[min(first, end):end]
+}
