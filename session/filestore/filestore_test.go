@@ -66,3 +66,10 @@ func Example() {
 	// {"v":1,"t":"turn","turn":1}
 	// <nil>
 }
+
+func ExampleDefaultDir() {
+	env := map[string]string{"XDG_STATE_HOME": "/var/state"}
+	dir, err := filestore.DefaultDir(func(key string) string { return env[key] }, "work")
+	fmt.Println(filepath.ToSlash(dir), err)
+	// Output: /var/state/prism-rpc/work <nil>
+}
