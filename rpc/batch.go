@@ -69,8 +69,7 @@ func scanBatch(b []byte, i, max int, open *nesting) (elements []envelope, count,
 	}
 }
 
-// scanElement reads an element that is no object as a message without members,
-// which is refused as such.
+// scanElement takes an element that is no object as an envelope that isn't one.
 func scanElement(b []byte, i int, open *nesting) (envelope, int, error) {
 	i = skipWS(b, i)
 	if i < len(b) && b[i] == '{' {

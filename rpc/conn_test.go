@@ -354,7 +354,6 @@ func TestBrokenOutput_EndsServing(t *testing.T) {
 	c := dial(t, testOptions())
 	c.send(request("1", "hang", "{}"))
 	broken := errors.New("broken")
-	c.t.Cleanup(func() {})
 	c.w.dst.(*io.PipeWriter).CloseWithError(broken)
 	c.send(request("2", "ping", "{}"))
 	err := <-c.over
@@ -443,7 +442,9 @@ func TestCancelAll_CancelsEachCall(t *testing.T) {
 
 func TestDescribe_IsAskedForEachError(t *testing.T) {
 	o := testOptions()
-	o.describe = func(err error) *wireError { return &wireError{Code: -1, Message: "<" + err.Error() + "\u2028>", Data: map[string]any{"b": 1, "a": 2}} }
+	o.describe = func(err error) *wireError {
+		return &wireError{Code: -1, Message: "<" + err.Error() + "\u2028>", Data: map[string]any{"b": 1, "a": 2}}
+	}
 	o.methods["bad"] = func(*call, []byte) (reply, error) { return reply{}, errors.New("bad") }
 	assert.Equal(t, []string{`{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"<bad` + "\u2028" + `>","data":{"a":2,"b":1}}}`},
 		lines(t, o, request("1", "bad", "{}")))

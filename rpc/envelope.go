@@ -11,6 +11,7 @@ import (
 type envelope struct {
 	version, id, method, params, result, err []byte
 
+	object   bool   // it is one at all
 	repeated string // a member that stands twice
 	depth    int    // containers that were open at once, the message included
 }
@@ -20,7 +21,7 @@ type envelope struct {
 // after their escapes are decoded. It returns the index behind the object, or
 // that of the fault.
 func scanEnvelope(b []byte, i int, open *nesting) (envelope, int, error) {
-	var e envelope
+	e := envelope{object: true}
 	open.deepest = open.depth
 	i, whole, err := startObject(b, i, open)
 	for err == nil && !whole {
@@ -118,6 +119,8 @@ func (e *envelope) isReply() bool {
 // that the answer may carry is answerID's.
 func (e *envelope) fault(l limits) *wireError {
 	switch {
+	case !e.object:
+		return invalidRequest("a message must be an object", "")
 	case e.id != nil && !validID(e.id):
 		return invalidRequest("the id must be a string, a number or null", "")
 	case len(e.id) > l.maxIDBytes:

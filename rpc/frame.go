@@ -144,16 +144,24 @@ func (f *frames) headerFrame() ([]byte, error) {
 	}
 	if n > int64(f.max) {
 		if _, err := io.CopyN(io.Discard, f.r, n); err != nil {
-			f.end = err
+			f.end = inputEnd(err)
 		}
 		return nil, frameTooLarge(f.max)
 	}
 	body, err := f.body(int(n))
 	if err != nil {
-		f.end = err
+		f.end = inputEnd(err)
 		return nil, parseError("the input ended inside a message", len(body), "")
 	}
 	return body, nil
+}
+
+// inputEnd takes an end inside a frame for what it is: an end.
+func inputEnd(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return io.EOF
+	}
+	return err
 }
 
 // headers reads header lines up to and with the blank one and returns the
@@ -169,50 +177,65 @@ func (f *frames) headers() (int64, error) {
 	}
 	length, room := int64(-1), maxHeader
 	for {
-		line, err := f.headerLine(room, length < 0 && room == maxHeader)
+		line, err := f.headerLine(room)
 		if err != nil {
 			return 0, err
 		}
-		if len(line) == 0 {
-			break
+		text := bytes.TrimSpace(line)
+		if len(text) == 0 && length < 0 {
+			return 0, f.lose(errNoLength)
+		}
+		if len(text) > 0 {
+			if length, err = headerLength(text, length); err != nil {
+				return 0, f.lose(err)
+			}
 		}
 		room -= len(line)
-		if length, err = headerLength(line, length); err != nil {
-			return 0, f.lose(parseError(err.Error(), 0, "send Content-Length: N, a blank line, and N bytes of JSON"))
+		f.discard(len(line))
+		if len(text) == 0 {
+			return length, nil
 		}
 	}
-	if length < 0 {
-		return 0, f.lose(parseError("no Content-Length header", 0, "send Content-Length: N, a blank line, and N bytes of JSON"))
-	}
-	return length, nil
 }
 
-// headerLine returns a header line, or nothing for the blank line behind them.
-// Blank lines before the first header are skipped.
-func (f *frames) headerLine(room int, first bool) ([]byte, error) {
-	if first {
+// headerLine returns the next line with its end, and leaves it in the buffer:
+// if it is no header, a frame may begin inside it. Blank lines before the
+// first header are dropped.
+func (f *frames) headerLine(room int) ([]byte, error) {
+	if room == maxHeader {
 		if err := f.skipBlank(); err != nil {
 			f.end = err
 			return nil, err
 		}
 	}
-	line, err := f.line(room)
-	if _, tooLong := errors.AsType[*wireError](err); tooLong {
-		return nil, f.lose(pastLimit("header_too_large", "the headers have", maxHeader, "bytes"))
+	for size := 1; ; {
+		window, err := f.r.Peek(max(size, f.r.Buffered()))
+		end := bytes.IndexByte(window, '\n') + 1
+		switch {
+		case end > 0 && end <= room:
+			return window[:end], nil
+		case end > 0 || len(window) > room:
+			f.lost = true
+			return nil, pastLimit("header_too_large", "the headers have", maxHeader, "bytes")
+		case err != nil:
+			f.end = err
+			return nil, parseError("the input ended inside the headers", len(window), "")
+		}
+		size = len(window) + 1
 	}
-	if f.end != nil {
-		return nil, parseError("the input ended inside the headers", 0, "")
-	}
-	return bytes.TrimSpace(line), err
 }
 
-func (f *frames) lose(err *wireError) error {
+// lose gives up the headers at hand. The next ones begin behind the byte that
+// made them bad.
+func (f *frames) lose(err error) error {
 	f.lost = true
-	return err
+	f.discard(1)
+	return parseError(err.Error(), 0, "send Content-Length: N, a blank line, and N bytes of JSON")
 }
 
 var (
 	errNoHeader  = errors.New("a line that is no header")
+	errNoLength  = errors.New("headers without Content-Length")
 	errBadLength = errors.New("a bad Content-Length")
 )
 

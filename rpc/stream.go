@@ -214,7 +214,7 @@ func (s *stream) parse(frame []byte) {
 	default:
 		end, err := scanValue(frame, start, &open)
 		if s.whole(frame, end, err) {
-			s.refuse(nil, invalidRequest("a message must be an object, or an array of them", ""))
+			s.refuse(nil, new(envelope).fault(s.limits))
 		}
 	}
 }

@@ -36,15 +36,15 @@ const (
 // PromptQueued says that a followUp waits for its turn.
 type PromptQueued struct {
 	EventHeader
-	RequestID jsontext.Value `json:"requestId,omitempty"` // as sent
-	Position  int            `json:"position"`            // 1 is next
-	Reason    string         `json:"reason"`              // session
+	RequestID jsontext.Value `json:"requestId,omitzero"` // as sent
+	Position  int            `json:"position"`           // 1 is next
+	Reason    string         `json:"reason"`             // session
 }
 
 // TurnStarted says that a turn has its number and begins.
 type TurnStarted struct {
 	EventHeader
-	RequestID jsontext.Value `json:"requestId,omitempty"` // as sent
+	RequestID jsontext.Value `json:"requestId,omitzero"` // as sent
 }
 
 // InjectedEvent says what one injection put into the request.
