@@ -12,7 +12,8 @@ import (
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
-// maxKept bounds the requests that a Provider remembers.
+// maxKept bounds the requests that a Provider remembers; past it, it forgets
+// the older half.
 const maxKept = 10_000
 
 // DefaultIdle is how long a stalled entry waits before it times out.
@@ -78,8 +79,8 @@ func (p *Provider) Close() {
 	}
 }
 
-// Requests returns the newest 10,000 requests, in the order in which they
-// came. They must not be changed.
+// Requests returns what was asked, in order; of more than 10,000 requests, the
+// newest 5,000 at least. They must not be changed.
 func (p *Provider) Requests() []*provider.Request {
 	p.mu.Lock()
 	defer p.mu.Unlock()

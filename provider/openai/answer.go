@@ -8,7 +8,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/prism-rpc/prism-rpc/provider"
-	"github.com/prism-rpc/prism-rpc/provider/internal/sse"
 	"github.com/prism-rpc/prism-rpc/provider/internal/upstream"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
@@ -60,12 +59,13 @@ type answer struct {
 	refused  bool
 	finish   string // the finish reason; empty: not seen
 	usage    schema.Usage
+	room     []choice // of the last chunk, for the next one
 }
 
 // read reads events to the end of the answer. A finish reason completes it,
 // and so does [DONE] after some text: not every server sends both. What comes
 // after the finish reason can add the usage, but not take the answer back.
-func (a *answer) read(events *sse.Reader) (*provider.Result, error) {
+func (a *answer) read(events *upstream.Events) (*provider.Result, error) {
 	for {
 		e, err := events.Next()
 		if err != nil {
@@ -83,6 +83,9 @@ func (a *answer) read(events *sse.Reader) (*provider.Result, error) {
 			if err := a.chunk(data); err != nil {
 				return nil, err
 			}
+			if a.finish != "" {
+				events.Complete()
+			}
 		}
 	}
 }
@@ -95,8 +98,10 @@ func (a *answer) done() (*provider.Result, error) {
 }
 
 func (a *answer) chunk(data []byte) error {
-	var c chunk
-	if err := json.Unmarshal(data, &c, lenient); err != nil {
+	c := chunk{Choices: a.room[:0]}
+	err := json.Unmarshal(data, &c, lenient)
+	a.room = c.Choices
+	if err != nil {
 		if a.finish != "" {
 			return nil
 		}
@@ -152,10 +157,11 @@ func (a *answer) say(kind provider.EventKind, to *upstream.Text, raw jsontext.Va
 	if !isText(raw) {
 		return nil
 	}
-	if err := a.grow(len(raw)); err != nil {
+	text := to.Add(raw)
+	if err := a.grow(len(text)); err != nil {
 		return err
 	}
-	return a.tell(kind, to.Add(raw))
+	return a.tell(kind, text)
 }
 
 func (a *answer) tell(kind provider.EventKind, text string) error {

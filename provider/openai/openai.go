@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/prism-rpc/prism-rpc/provider"
-	"github.com/prism-rpc/prism-rpc/provider/internal/sse"
 	"github.com/prism-rpc/prism-rpc/provider/internal/upstream"
 	"github.com/prism-rpc/prism-rpc/redact"
 )
@@ -95,7 +94,7 @@ func (p *Provider) Stream(ctx context.Context, req *provider.Request, emit func(
 		return nil, &provider.Error{Class: provider.ClassBadRequest, Message: "the request can't be encoded", Err: err}
 	}
 	var result *provider.Result
-	err = p.client.Stream(ctx, "chat/completions", body, func(events *sse.Reader) (bool, error) {
+	err = p.client.Stream(ctx, "chat/completions", body, func(events *upstream.Events) (bool, error) {
 		a := answer{client: p.client, emit: emit}
 		var err error
 		result, err = a.read(events)

@@ -69,10 +69,40 @@ func TestAnAnswerIsWholeOnceItsFinishReasonCame(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
 				got, res, err := ask(t.Context(), serve(t, Options{}, h), asking("hi"))
 				require.NoError(t, err)
 				assert.Equal(t, "a", got.text)
 				assert.Equal(t, schema.StopEndTurn, res.StopReason)
+				assert.LessOrEqual(t, time.Since(start), 2*time.Second)
+			})
+		})
+	}
+}
+
+func TestAConnectionIsUsedAgain(t *testing.T) {
+	for name, row := range map[string]struct {
+		serve http.HandlerFunc
+		want  int
+	}{
+		"after DONE":                         {stream(text("a"), finish("stop"), "[DONE]"), 1},
+		"after an end without DONE":          {stream(text("a"), finish("stop")), 1},
+		"not when the server holds it":       {stall(stream(text("a"), finish("stop"), "[DONE]")), 3},
+		"not when the server says on and on": {endless("[DONE]"), 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				from := map[string]bool{}
+				p := serve(t, Options{IdleTimeout: -1}, func(w http.ResponseWriter, r *http.Request) {
+					from[r.RemoteAddr] = true
+					row.serve(w, r)
+				})
+				start := time.Now()
+				for range 3 {
+					_, _, _ = ask(t.Context(), p, asking("hi"))
+				}
+				assert.LessOrEqual(t, time.Since(start), 300*time.Millisecond)
+				assert.Len(t, from, row.want)
 			})
 		})
 	}

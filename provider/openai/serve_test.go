@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -25,12 +26,21 @@ type pipes struct {
 	conns  chan net.Conn
 	closed chan struct{}
 	once   sync.Once
+	dialed atomic.Int64
 }
+
+// numbered is the server's end of a connection, with an address of its own.
+type numbered struct {
+	net.Conn
+	number int64
+}
+
+func (n numbered) RemoteAddr() net.Addr { return &net.UnixAddr{Name: fmt.Sprint(n.number)} }
 
 func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	client, server := net.Pipe()
 	select {
-	case p.conns <- server:
+	case p.conns <- numbered{server, p.dialed.Add(1)}:
 		return client, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()

@@ -106,7 +106,7 @@ func NewTransport(roots *x509.CertPool) *http.Transport {
 // passed on, so that the call can't be made again. Its error is an
 // *provider.Error; one that Broken made; or, to be returned as it is, one of
 // whoever was being told.
-type Reader func(events *sse.Reader) (started bool, err error)
+type Reader func(events *Events) (started bool, err error)
 
 // Stream posts body to path below the base URL and has read read the answer,
 // again after each failure that is worth another try.
@@ -132,7 +132,8 @@ func (c *Client) Stream(ctx context.Context, path string, body *Body, read Reade
 func (c *Client) try(ctx context.Context, path string, body *Body, read Reader) (started bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	idle := newIdle(c.opts.IdleTimeout, func() { cancel(errIdle) })
+	expired := func() { cancel(errIdle) }
+	idle := newIdle(c.opts.IdleTimeout, expired)
 	defer idle.stop()
 
 	req, err := c.request(ctx, path, body, idle)
@@ -148,8 +149,13 @@ func (c *Client) try(ctx context.Context, path string, body *Body, read Reader) 
 	if err := c.checkResponse(ctx, res, in); err != nil {
 		return false, err
 	}
-	started, err = read(sse.NewReader(in, MaxFrame))
-	return started, broken(ctx, err)
+	events := &Events{in: sse.NewReader(in, MaxFrame), end: expired}
+	defer events.stop()
+	if started, err = read(events); err != nil {
+		return started, broken(ctx, err)
+	}
+	events.drain()
+	return started, nil
 }
 
 func (c *Client) request(ctx context.Context, path string, body *Body, idle *idle) (*http.Request, error) {

@@ -10,7 +10,7 @@ import (
 )
 
 // StatusError is the error that a response of a status, header and body
-// reports (design of classes: one list for all adapters).
+// reports: one list of classes for all adapters.
 func (c *Client) StatusError(status int, header http.Header, body []byte) *provider.Error {
 	p := parseProblem(body)
 	e := &provider.Error{
@@ -36,7 +36,7 @@ func (c *Client) FrameError(body []byte) *provider.Error {
 	case p.status >= 400:
 		e.Class = statusClass(p.status, p)
 		e.Status = p.status
-	case p.names("overloaded", "server_error", "unavailable"):
+	case p.names("overloaded", "unavailable"):
 		e.Class = provider.ClassOverloaded
 	case p.names("quota", "billing"):
 		e.Class = provider.ClassQuota

@@ -20,10 +20,10 @@ var (
 // for: a slow reader of the answer is not the server's fault.
 type idle struct {
 	limit time.Duration
+	timer *time.Timer // nil without a limit
 
 	mu      sync.Mutex
-	timer   *time.Timer // nil without a limit
-	stopped bool        // for good
+	stopped bool // for good
 	waiting bool
 }
 
@@ -37,9 +37,6 @@ func newIdle(limit time.Duration, expired func()) *idle {
 
 // rearm starts the time anew; wait says whether a byte is waited for now.
 func (w *idle) rearm(wait bool) {
-	if w.timer == nil {
-		return
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.waiting = wait
@@ -48,20 +45,19 @@ func (w *idle) rearm(wait bool) {
 
 // moved starts the time anew, if it runs.
 func (w *idle) moved() {
-	if w.timer == nil {
-		return
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.resetLocked()
 }
 
 func (w *idle) resetLocked() {
-	if w.stopped || !w.waiting {
+	switch {
+	case w.timer == nil:
+	case w.stopped || !w.waiting:
 		w.timer.Stop()
-		return
+	default:
+		w.timer.Reset(w.limit)
 	}
-	w.timer.Reset(w.limit)
 }
 
 func (w *idle) stop() {
