@@ -216,24 +216,3 @@ func (f *failing) Read(b []byte) (int, error) {
 	f.text = f.text[n:]
 	return n, nil
 }
-
-func TestHolderThatDoesNotSayWhoItIs(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "store")
-	store, err := Open(dir, Options{})
-	require.NoError(t, err)
-	storetest.Fill(t, store, "s1", 1)
-	for _, name := range []string{"", "\x00\x00", "-1 2026-01-02T03:04:05.000Z\n", "12\n", "12 today\n"} {
-		f, err := os.OpenFile(filepath.Join(dir, "locks", "s1.lock"), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
-		require.NoError(t, err)
-		_, err = f.WriteString(name)
-		require.NoError(t, err)
-		require.NoError(t, lockFile(f))
-
-		_, err = store.Open("s1", storetest.Ignore)
-		var locked *session.LockedError
-		require.ErrorAs(t, err, &locked, "%q", name)
-		assert.Zero(t, *locked)
-		require.NoError(t, f.Close())
-	}
-	require.NoError(t, store.Close())
-}
