@@ -2,7 +2,6 @@ package inject
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/prism-rpc/prism-rpc/internal/plain"
 	"github.com/prism-rpc/prism-rpc/schema"
@@ -33,51 +32,7 @@ func (r *Registry) unknownLocked(name string) *UnknownError {
 		}
 	}
 	slices.Sort(e.Known)
-	e.Suggestion = nearest(name, e.Known)
+	e.Suggestion = plain.Nearest(name, e.Known)
 	e.Known = e.Known[:min(len(e.Known), schema.MaxKnownNames)]
 	return e
-}
-
-// nearest is the known name that takes the fewest edits to reach, the first of
-// equals; empty when all take more than a third of the name's length.
-func nearest(name string, known []string) string {
-	if len(name) > schema.MaxNameBytes {
-		return ""
-	}
-	asked := []rune(strings.ToLower(name))
-	best, limit := "", len(asked)/3
-	for _, k := range known {
-		if d := distance(asked, []rune(strings.ToLower(k)), limit); d <= limit {
-			best, limit = k, d-1
-		}
-	}
-	return best
-}
-
-// distance counts the characters to insert, remove or change on the way from a
-// to b; above limit it only says so.
-func distance(a, b []rune, limit int) int {
-	if d := len(a) - len(b); d > limit || -d > limit {
-		return limit + 1
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, x := range a {
-		diagonal, smallest := row[0], i+1
-		row[0] = i + 1
-		for j, y := range b {
-			cost := diagonal
-			if x != y {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-			smallest = min(smallest, cost)
-		}
-		if smallest > limit {
-			return limit + 1
-		}
-	}
-	return row[len(b)]
 }

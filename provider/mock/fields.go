@@ -84,7 +84,7 @@ func readObject(n *yaml.Node, path string, fields map[string]field) error {
 		switch {
 		case !known:
 			e := wrong(name, key, "is not a key that a script has here")
-			e.Suggestion = nearest(name.Value, slices.Sorted(maps.Keys(fields)))
+			e.Suggestion = plain.Nearest(name.Value, slices.Sorted(maps.Keys(fields)))
 			return e
 		case seen[name.Value]:
 			return wrong(name, key, "stands twice")
@@ -141,7 +141,7 @@ func wordInto[T ~string](to *T, words ...T) field {
 			known[i] = string(w)
 		}
 		e := wrong(n, key, "must be one of: "+strings.Join(known, ", "))
-		e.Suggestion = nearest(n.Value, known)
+		e.Suggestion = plain.Nearest(n.Value, known)
 		return e
 	}
 }
