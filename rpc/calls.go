@@ -40,6 +40,7 @@ type calls struct {
 	mu      sync.Mutex
 	byID    map[string]*call
 	running int // calls whose wait has not returned
+	leaving int // answers that are on the way to the writer
 	closing bool
 	idle    chan struct{} // closed when nothing is left; nil while nobody wants to know
 }
@@ -72,16 +73,26 @@ func (c *calls) claim(id string) *call {
 	return call
 }
 
-// leave forgets answered requests: their ids are free.
+// leave forgets answered calls and frees their ids. It comes before the answer
+// is written, since a client that has read it may use the id again; gone comes
+// after.
 func (c *calls) leave(done ...*call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.leaving++
 	for _, call := range done {
 		delete(c.byID, call.key)
 		if call.cancel != nil {
 			call.cancel()
 		}
 	}
+}
+
+// gone ends what leave began: the answer is with the writer.
+func (c *calls) gone() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.leaving--
 	c.settleLocked()
 }
 
@@ -172,7 +183,7 @@ func (c *calls) done() <-chan struct{} {
 }
 
 func (c *calls) settleLocked() {
-	if c.idle != nil && len(c.byID) == 0 && c.running == 0 {
+	if c.idle != nil && len(c.byID) == 0 && c.running == 0 && c.leaving == 0 {
 		close(c.idle)
 		c.idle = nil
 	}

@@ -106,11 +106,8 @@ func (c *conn) event(ev schema.Event) {
 	}
 }
 
-// exclude leaves out events and notices of these names from now on.
+// exclude leaves out events of these types from now on.
 func (c *conn) exclude(names []string) { c.events.exclude(names) }
-
-// excluded says whether the client excluded an event type or a notice kind.
-func (c *conn) excluded(name string) bool { return c.events.isExcluded(name) }
 
 // lastSeq is the number of the session's newest event on this connection, 0
 // before the first.
@@ -207,6 +204,7 @@ func (c *conn) finish(rpc *jsonrpc2.Conn, call *call, begun reply, err error) {
 	}
 	if call.isNotification() {
 		c.calls.leave(call)
+		c.calls.gone()
 		if err != nil {
 			c.opts.logger.Debug("a notification failed", zap.String("method", call.method), zap.Error(err))
 		}

@@ -115,7 +115,7 @@ func TestUnknownMethod_IsNamedPlainAndShort(t *testing.T) {
 func TestParams_ReachTheMethodRaw(t *testing.T) {
 	for _, params := range []string{"null", "[]", "[ ]", "{}", "[1,2]", `"x"`, "7", "true"} {
 		t.Run(params, func(t *testing.T) {
-			assert.Equal(t, []string{result("1", strings.ReplaceAll(params, " ", ""))}, lines(t, testOptions(), request("1", "echo", params)))
+			assert.Equal(t, []string{result("1", params)}, lines(t, testOptions(), request("1", "echo", params)))
 		})
 	}
 	o := testOptions()

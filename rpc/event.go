@@ -36,19 +36,13 @@ func newEvents(w *writer) *events {
 	return &events{w: w, sessions: map[string]*eventTail{}, excluded: map[string]bool{}}
 }
 
-// exclude takes event types (and notice kinds) that are not to be sent.
+// exclude takes event types that are not to be sent; others mean nothing.
 func (s *events) exclude(names []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, name := range names {
 		s.excluded[name] = true
 	}
-}
-
-func (s *events) isExcluded(name string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.excluded[name]
 }
 
 func (s *events) lastSeq(sessionID string) uint64 {

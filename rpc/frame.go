@@ -11,7 +11,7 @@ import (
 
 const (
 	readBuffer = 64 << 10
-	keptFrame  = 1 << 20  // a larger buffer is given back after its frame
+	keptBuffer = 4 << 20  // a larger buffer is given back after its message
 	maxHeader  = 16 << 10 // bytes of all header lines of one frame
 )
 
@@ -37,7 +37,7 @@ func newFrames(r io.Reader, f Framing, max int, decided func(Framing)) *frames {
 // *wireError is what a bad frame is answered with, and more may follow; any
 // other error is the end of the input.
 func (f *frames) next() ([]byte, error) {
-	if cap(f.long) > keptFrame {
+	if cap(f.long) > keptBuffer {
 		f.long = nil
 	}
 	if f.end != nil {
@@ -300,7 +300,7 @@ func (f *frames) body(n int) ([]byte, error) {
 	f.long = f.long[:0]
 	for len(f.long) < n {
 		have := len(f.long)
-		more := min(n-have, max(have, keptFrame))
+		more := min(n-have, max(have, 1<<20))
 		f.long = slices.Grow(f.long, more)[:have+more]
 		if got, err := io.ReadFull(f.r, f.long[have:]); err != nil {
 			return f.long[:have+got], err

@@ -113,10 +113,8 @@ func TestLines(t *testing.T) {
 			assert.Equal(t, tc.want, brief(t, lines(t, testOptions(), tc.input)))
 		})
 		t.Run(name+", byte by byte (T5)", func(t *testing.T) {
-			var out bytes.Buffer
-			c := newConn(iotest.OneByteReader(strings.NewReader(tc.input)), &out, testOptions())
-			require.NoError(t, c.serve(t.Context()))
-			assert.Equal(t, tc.want, brief(t, strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")[:len(tc.want)]))
+			out := talkFrom(t, testOptions(), iotest.OneByteReader(strings.NewReader(tc.input)))
+			assert.Equal(t, tc.want, brief(t, splitLines(t, out)))
 		})
 	}
 }
@@ -172,10 +170,8 @@ func TestHeaders(t *testing.T) {
 			continue
 		}
 		t.Run(name+", byte by byte (T5)", func(t *testing.T) {
-			var out bytes.Buffer
-			c := newConn(iotest.OneByteReader(strings.NewReader(tc.input)), &out, testOptions())
-			require.NoError(t, c.serve(t.Context()))
-			assert.Equal(t, tc.want, brief(t, unframe(t, out.String())))
+			out := talkFrom(t, testOptions(), iotest.OneByteReader(strings.NewReader(tc.input)))
+			assert.Equal(t, tc.want, brief(t, unframe(t, out)))
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strconv"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -32,18 +33,27 @@ var outgoing = json.JoinOptions(
 
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// encoded runs use with v's JSON, which lasts only until use returns.
+// encoded runs use with v's JSON, which lasts only until use returns. Text that
+// is JSON already and fits in a line is checked, not encoded again.
 func encoded(v any, use func(encodingjson.RawMessage) error) error {
+	if raw, ok := v.(jsontext.Value); ok && isLine(raw) {
+		return use(encodingjson.RawMessage(raw))
+	}
 	buf := buffers.Get().(*bytes.Buffer)
 	buf.Reset()
 	if err := json.MarshalWrite(buf, v, outgoing); err != nil {
 		return &encodingError{err}
 	}
 	err := use(buf.Bytes())
-	if buf.Cap() <= keptFrame {
+	if buf.Cap() <= keptBuffer {
 		buffers.Put(buf)
 	}
 	return err
+}
+
+func isLine(raw []byte) bool {
+	end, err := scanValue(raw, 0, new(nesting))
+	return err == nil && end == len(raw) && bytes.IndexByte(raw, '\n') < 0 && utf8.Valid(raw)
 }
 
 // An encodingError is a fault of a result, not of the connection.

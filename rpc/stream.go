@@ -155,7 +155,8 @@ func (s *stream) WriteObject(any) error {
 	if call.batch != nil {
 		return s.settle(call.batch, call.place, appendResponse(nil, resp))
 	}
-	defer s.calls.leave(call)
+	s.calls.leave(call)
+	defer s.calls.gone()
 	if resp.Error != nil {
 		return s.w.reply(appendResponse(nil, resp))
 	}
@@ -325,7 +326,8 @@ func (s *stream) settle(b *batch, place int, reply []byte) error {
 	if !last {
 		return nil
 	}
-	defer s.calls.leave(b.calls...)
+	s.calls.leave(b.calls...)
+	defer s.calls.gone()
 	if whole == nil { // notifications alone
 		return nil
 	}

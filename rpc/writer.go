@@ -44,10 +44,12 @@ type writer struct {
 	queued  int    // bytes in the queue
 	unread  int    // bytes of replies that are queued or being written
 	chunk   []byte // taken from the queue, not written yet
+	inHand  []byte // the large buffer that chunk lies in
 	replies int    // bytes of replies in chunk
 	out     []byte // memory of small chunks
 	spare   [][]byte
-	busy    bool // the goroutine is in a write
+	large   []byte // a buffer for reuse that is larger than a chunk
+	busy    bool   // the goroutine is in a write
 	closed  bool
 	err     error
 }
@@ -119,7 +121,7 @@ func (w *writer) delta(head []byte, text string) deltaRef {
 	if w.closed {
 		return deltaRef{}
 	}
-	b := appendText(append(w.bufferLocked(), head...), text)
+	b := appendText(append(w.bufferLocked(0), head...), text)
 	w.queue = append(w.queue, segment{b: b, delta: true})
 	w.queued += len(b)
 	ref := deltaRef{w.taken + uint64(len(w.queue)-w.head-1), w.barrier}
@@ -153,7 +155,7 @@ func (w *writer) appendLocked(parts [][]byte) int {
 	}
 	last := len(w.queue) - 1
 	if last < w.head || w.queue[last].delta || len(w.queue[last].b)+size > chunkSize {
-		w.queue = append(w.queue, segment{b: w.bufferLocked()})
+		w.queue = append(w.queue, segment{b: w.bufferLocked(size)})
 		last++
 	}
 	seg := &w.queue[last]
@@ -178,7 +180,12 @@ func (w *writer) frameLocked(dst []byte, size int, parts ...[]byte) []byte {
 	return dst
 }
 
-func (w *writer) bufferLocked() []byte {
+func (w *writer) bufferLocked(size int) []byte {
+	if size >= chunkSize {
+		b := w.large
+		w.large = nil
+		return b[:0]
+	}
 	if n := len(w.spare); n > 0 {
 		b := w.spare[n-1]
 		w.spare = w.spare[:n-1]
@@ -229,8 +236,11 @@ func (w *writer) takeLocked() bool {
 		}
 		w.popLocked()
 		w.replies += seg.replies
-		if whole { // large: not copied, not kept
+		if whole { // large: not copied
 			w.chunk = seg.b
+			if cap(seg.b) <= keptBuffer {
+				w.inHand = seg.b
+			}
 			return true
 		}
 		out = w.sealLocked(out, seg)
@@ -274,6 +284,9 @@ func (w *writer) recycleLocked(b []byte) {
 func (w *writer) wroteLocked(err error) {
 	w.unread -= w.replies
 	w.chunk, w.replies = nil, 0
+	if w.inHand != nil {
+		w.large, w.inHand = w.inHand, nil
+	}
 	if err != nil && w.err == nil {
 		w.err = err
 		close(w.dead)
