@@ -189,11 +189,20 @@ func TestDuplicateID_IsRefusedWhileInFlightOnly(t *testing.T) {
 	assert.Equal(t, result("1", "{}"), c.recv())
 }
 
-func TestID_IsFreeOnceItsAnswerIsRead(t *testing.T) {
-	c := dial(t, testOptions())
-	for range 2000 {
-		c.send(request("1", "slow", "1"))
-		require.Equal(t, result("1", "1"), c.recv())
+func TestID_IsFreeBeforeItsAnswerCanBeRead(t *testing.T) {
+	for name, input := range map[string]string{
+		"at once": ping1, "later": request("1", "slow", "1"), "in a batch": array(ping1, request("2", "slow", "1")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newConn(strings.NewReader(input), io.Discard, testOptions())
+			var taken []int
+			c.w.try = func(b []byte) (int, error) { // runs where the answer is sent
+				taken = append(taken, c.inFlight())
+				return len(b), nil
+			}
+			require.NoError(t, c.serve(t.Context()))
+			assert.Equal(t, []int{0}, taken)
+		})
 	}
 }
 
