@@ -88,11 +88,10 @@ func checkEntry(n *yaml.Node, e *Entry) error {
 	return nil
 }
 
-var yamlLine = regexp.MustCompile(`line (\d+): `)
-
 // yamlError keeps the line that the parser names in its text.
 func yamlError(err error) error {
 	e := &ScriptError{Problem: strings.TrimPrefix(err.Error(), "yaml: ")}
+	yamlLine := regexp.MustCompile(`line (\d+): `)
 	if m := yamlLine.FindStringSubmatchIndex(e.Problem); m != nil {
 		if _, err := fmt.Sscan(e.Problem[m[2]:m[3]], &e.Line); err == nil {
 			e.Problem = e.Problem[m[1]:]

@@ -84,7 +84,7 @@ func BenchmarkOpen10000Messages(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			if crc32.Checksum(log, castagnoli) == 0 {
+			if crc32.Checksum(log, castagnoli()) == 0 {
 				b.Fatal("no log")
 			}
 		}

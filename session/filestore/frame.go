@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"hash/crc32"
+	"sync"
 )
 
 // On disk a record {"v":1,…} ends with its checksum and a newline:
@@ -24,7 +25,8 @@ const (
 // input beside an answer of 16 MiB, whose every byte may need an escape.
 const MaxRecordBytes = 256 << 20
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// castagnoli is made on first use, so that starting does not wait for it.
+var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
 // seal is the line of record, which sequence.OneLine accepts.
 func seal(record []byte) []byte {
@@ -50,7 +52,7 @@ func unseal(line []byte) (record []byte, ok bool) {
 }
 
 func appendSeal(b, body []byte) []byte {
-	sum := crc32.Checksum(body, castagnoli)
+	sum := crc32.Checksum(body, castagnoli())
 	b = append(b, sumKey...)
 	b = hex.AppendEncode(b, []byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)})
 	return append(b, sumEnd...)
