@@ -71,7 +71,7 @@ func (s *server) connOptions() connOptions {
 		framing:      s.Framing,
 		limits:       limits{maxFrame: s.MaxFrame},
 		describe:     s.describe,
-		urgent:       map[string]bool{"abort": true, "exit": true, "ping": true, "shutdown": true},
+		urgent:       map[string]bool{"abort": true, "exit": true, "initialize": true, "ping": true, "shutdown": true, "state": true},
 		drainTimeout: s.DrainTimeout,
 		onEOF:        s.OnEOF,
 		logger:       s.Logger,

@@ -43,11 +43,11 @@ func (s *server) state(c *call, p *schema.SessionParams) (*schema.SessionState, 
 	if err != nil {
 		return nil, err
 	}
-	state := target.State()
-	if state.Running != nil {
-		state.Running.Seq = s.conn.lastSeq(state.SessionID)
-	}
-	return state, nil
+	return target.StateWith(func(st *schema.SessionState) {
+		if st.Running != nil {
+			st.Running.Seq = s.conn.lastSeq(st.SessionID)
+		}
+	}), nil
 }
 
 // messages gives a page of the committed dialogue.

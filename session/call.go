@@ -107,6 +107,8 @@ func (o *output) say(text string) {
 		return
 	}
 	r := o.run
+	r.speaking.Lock()
+	defer r.speaking.Unlock()
 	r.session.mu.Lock()
 	r.text.WriteString(text)
 	r.session.mu.Unlock()

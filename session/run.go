@@ -69,6 +69,8 @@ type Run struct {
 	result    *schema.TurnResult
 	err       error
 
+	speaking sync.Mutex // held while a piece of the answer is kept and sent; taken before session.mu
+
 	// Guarded by session.mu.
 	turn      int // 0 until started
 	startedAt time.Time
@@ -291,18 +293,12 @@ func (s *Session) accept(r *Run, queue bool) (behind int, err error) {
 func (r *Run) announce(position int) {
 	if position > 0 {
 		reason := "session"
-		if position == 1 && !r.session.hasRunning() {
+		if position == 1 && r.session.current() == nil {
 			reason = "server"
 		}
 		r.emit(&schema.PromptQueued{EventHeader: r.header(schema.EventPromptQueued, 0), RequestID: r.RequestID, Position: position, Reason: reason})
 	}
 	close(r.announced)
-}
-
-func (s *Session) hasRunning() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.running != nil
 }
 
 func (r *Run) header(t schema.EventType, turn int) schema.EventHeader {

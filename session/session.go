@@ -68,7 +68,40 @@ func (s *Session) do(ctx context.Context, start Start) (*schema.TurnResult, erro
 	return run.Wait()
 }
 
-// State tells where the session stands; running events' seq is not known here.
+// StateWith is State with what also looks up at that very moment: while it
+// runs, no piece of the running turn's answer is on its way. OnEvent must not
+// call it.
+func (s *Session) StateWith(also func(*schema.SessionState)) *schema.SessionState {
+	for {
+		if st := s.stateOf(s.current(), also); st != nil {
+			return st
+		}
+	}
+}
+
+// stateOf is the state while running is the session's running turn; nil when
+// it no longer is.
+func (s *Session) stateOf(running *Run, also func(*schema.SessionState)) *schema.SessionState {
+	if running != nil {
+		running.speaking.Lock()
+		defer running.speaking.Unlock()
+	}
+	st := s.State()
+	if (st.Running == nil) != (running == nil) || running != nil && st.Running.RunID != running.id {
+		return nil
+	}
+	also(st)
+	return st
+}
+
+func (s *Session) current() *Run {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.running
+}
+
+// State tells where the session stands; what number the running turn's last
+// event has is not known here.
 func (s *Session) State() *schema.SessionState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
