@@ -121,7 +121,7 @@ func (p *player) step(kind string, group, lines []string) {
 	switch kind {
 	case "<", "*":
 		if *update {
-			p.old = append(p.old, group...)
+			p.old = append(p.old, lines...)
 			return
 		}
 		p.expect(kind == "*", group)
@@ -156,7 +156,7 @@ func (p *player) listenFirst() {
 		select {
 		case line, ok := <-p.lines:
 			if ok {
-				p.heard = append(p.heard, "< "+p.steady(line))
+				p.heard = append(p.heard, p.steady(line))
 				continue
 			}
 		default:
@@ -193,7 +193,7 @@ func (p *player) close() {
 	var rest []string
 	for line := range p.lines {
 		rest = append(rest, line)
-		p.heard = append(p.heard, "< "+p.steady(line))
+		p.heard = append(p.heard, p.steady(line))
 	}
 	if !*update {
 		require.NoError(p.t, err)
@@ -215,9 +215,9 @@ var volatile = regexp.MustCompile(`("runId":|"sessionId":|"sha256":)("[A-Za-z0-9
 // without what changes from run to run.
 func (p *player) steady(got string) string {
 	for _, old := range p.old {
-		if pattern(old).MatchString(got) {
+		if _, want, _ := strings.Cut(old, " "); pattern(want).MatchString(got) {
 			return old
 		}
 	}
-	return volatile.ReplaceAllString(got, `$1"…"`)
+	return "< " + volatile.ReplaceAllString(got, `$1"…"`)
 }
