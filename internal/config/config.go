@@ -77,7 +77,7 @@ func (c *Config) readFile(flags *Flags, env Env) error {
 	case errors.Is(err, errTooLarge):
 		return &Error{Path: path, Message: fmt.Sprintf("is larger than %d bytes", maxFileBytes)}
 	case err != nil:
-		return &Error{Path: path, Message: "cannot be read: " + reason(err), Hint: "check the path that --config gives"}
+		return &Error{Path: path, Message: "cannot be read: " + Reason(err), Hint: "check the path that --config gives"}
 	}
 	doc, err := parse(path, data)
 	if err != nil {

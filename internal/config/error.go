@@ -59,8 +59,8 @@ func (e *UsageError) Error() string {
 
 func usageError(err error) *Error { return &Error{Message: err.Error()} }
 
-// reason is why a file could not be read, without its path.
-func reason(err error) string {
+// Reason is why a file could not be read, without its path.
+func Reason(err error) string {
 	var p *fs.PathError
 	if errors.As(err, &p) {
 		return p.Err.Error()

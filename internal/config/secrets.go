@@ -25,6 +25,7 @@ const KindRedactEnvUnset = "redact_env_unset"
 // OpenAI is how to reach the Chat Completions API.
 type OpenAI struct {
 	BaseURL       string
+	BaseURLFrom   string // the key or variable that says so; empty: nobody
 	Key           redact.Secret
 	KeyEnv        string // the variable that holds the key, or should
 	KeyMissing    bool   // there is none, and the server needs one
@@ -121,12 +122,12 @@ func (c *Config) resolveOpenAI(flags *Flags, env Env) error {
 		key, base = openAIBaseURLEnv, fromEnv
 	}
 	if base == "" {
-		base = openAIBaseURL
+		key, base = "", openAIBaseURL
 	}
 	if bad := checkURL(key, base); bad != nil {
 		return c.bad(bad)
 	}
-	c.OpenAI.BaseURL = strings.TrimRight(base, "/")
+	c.OpenAI.BaseURL, c.OpenAI.BaseURLFrom = strings.TrimRight(base, "/"), key
 	if c.OpenAI.KeyMissing && c.Providers.OpenAI.APIKeyEnv == "" {
 		u, err := url.Parse(base)
 		c.OpenAI.KeyMissing = err == nil && strings.EqualFold(u.Hostname(), openAIHost)
