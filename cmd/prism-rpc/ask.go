@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/prism-rpc/prism-rpc/internal/config"
+	"github.com/prism-rpc/prism-rpc/internal/plain"
+	"github.com/prism-rpc/prism-rpc/schema"
+	"github.com/prism-rpc/prism-rpc/session"
+)
+
+// How the answer to -p is written.
+const (
+	modePrint = "print" // its text, as it comes
+	modeJSON  = "json"  // the result of the turn, one line
+)
+
+// ask asks one question and writes the answer to out.
+func ask(ctx context.Context, flags *config.Flags, text, mode string, out io.Writer) error {
+	ctx, cancel := untilSignal(ctx)
+	defer cancel(nil)
+	p, err := start(flags)
+	defer p.lines.flush()
+	if err != nil {
+		return p.redacted(errors.Join(err, p.close()))
+	}
+	input, err := question(text, p.cfg.MaxFrame)
+	if err == nil {
+		err = p.ask(ctx, cancel, input, mode, out)
+	}
+	err = cmp.Or(err, p.close())
+	var killed *signalError
+	if errors.As(context.Cause(ctx), &killed) {
+		return killed
+	}
+	return p.redacted(err)
+}
+
+// question is the text to ask; "-" reads it from stdin.
+func question(text string, max int) (schema.Input, error) {
+	if text == "-" {
+		raw, err := io.ReadAll(io.LimitReader(os.Stdin, int64(max)+1))
+		if err != nil {
+			return nil, fmt.Errorf("read stdin: %w", err)
+		}
+		if len(raw) > max {
+			return nil, &config.UsageError{Message: fmt.Sprintf("stdin holds more than %d bytes", max), Hint: "--max-frame raises the limit"}
+		}
+		text = string(bytes.TrimRight(raw, "\r\n"))
+	}
+	text = strings.ToValidUTF8(text, "\ufffd")
+	if strings.TrimSpace(text) == "" {
+		return nil, &config.UsageError{Message: "-p: there is nothing to ask", Hint: "give the text, or - to read it from stdin"}
+	}
+	return schema.Input{schema.TextBlock(text)}, nil
+}
+
+func (p *process) ask(ctx context.Context, cancel context.CancelCauseFunc, input schema.Input, mode string, out io.Writer) error {
+	answer := &printer{out: out, cancel: cancel}
+	options := session.RunOptions{}
+	if mode == modePrint {
+		options.OnEvent = answer.event
+	}
+	run, err := p.manager.Begin(ctx, session.Start{
+		SessionID: cmp.Or(p.cfg.Session, session.NewID()), Input: input, Create: true, RunOptions: options,
+	})
+	if err != nil {
+		return err
+	}
+	defer run.Settle()
+	result, err := run.Wait()
+	if mode == modePrint {
+		answer.end()
+	}
+	switch {
+	case answer.err != nil:
+		return answer.err
+	case err != nil:
+		return err
+	case mode == modeJSON:
+		return writeLine(out, result)
+	case result.StopReason != schema.StopEndTurn: // what was printed is not the whole of it
+		say("prism-rpc: the answer ended early: " + string(result.StopReason))
+	}
+	return nil
+}
+
+func writeLine(out io.Writer, v any) error {
+	line, err := json.Marshal(v)
+	if err == nil {
+		_, err = out.Write(append(line, '\n'))
+	}
+	return err
+}
+
+// A printer writes the text of an answer as it comes, fit for a terminal.
+type printer struct {
+	out    io.Writer
+	cancel context.CancelCauseFunc
+	last   byte
+	err    error // of the first write that failed
+}
+
+func (a *printer) event(e schema.Event) {
+	if delta, ok := e.(*schema.MessageDelta); ok && delta.Text != "" {
+		a.write(plain.Text(delta.Text, len(delta.Text)*len(`\u0000`)))
+	}
+}
+
+func (a *printer) write(text string) {
+	if a.err != nil {
+		return
+	}
+	if _, a.err = io.WriteString(a.out, text); a.err != nil {
+		a.cancel(a.err) // nobody reads the rest
+	}
+	a.last = text[len(text)-1]
+}
+
+// end ends the line.
+func (a *printer) end() {
+	if a.last != 0 && a.last != '\n' {
+		a.write("\n")
+	}
+}

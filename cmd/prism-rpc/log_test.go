@@ -1,0 +1,68 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+
+	"github.com/prism-rpc/prism-rpc/internal/config"
+	"github.com/prism-rpc/prism-rpc/redact"
+)
+
+func TestLogIsRedactedWhole(t *testing.T) {
+	red, err := redact.New(redact.Value{Name: "K", Secret: redact.NewSecret("hunter2-hunter2")})
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "log")
+	logger, lines, err := openLog(&config.Config{Settings: config.Settings{LogFile: path, LogLevel: "debug"}, Redactor: red})
+	require.NoError(t, err)
+	logger.With(zap.String("with", "hunter2-hunter2")).Error("hunter2-hunter2 in a message",
+		zap.String("field", "a hunter2-hunter2\n\""), zap.Any("deep", map[string]string{"hunter2-hunter2": "hunter2-hunter2"}))
+	lines.flush()
+
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.NotContains(t, string(raw), "hunter2")
+	assert.Equal(t, 5, strings.Count(string(raw), "[REDACTED:K]"))
+	assert.Equal(t, 1, bytes.Count(raw, []byte("\n")), "one line")
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	assert.Zero(t, info.Mode().Perm()&0o077, "for the user alone")
+}
+
+// A stuck writer is one that nobody reads, until it is let go.
+type stuck struct {
+	started chan struct{}
+	letGo   chan struct{}
+	got     bytes.Buffer
+	begun   bool
+}
+
+func (s *stuck) Write(p []byte) (int, error) {
+	if !s.begun {
+		s.begun = true
+		close(s.started)
+		<-s.letGo
+	}
+	return s.got.Write(p)
+}
+
+func TestLogDropsAndCountsWhatNobodyReads(t *testing.T) {
+	out := &stuck{started: make(chan struct{}), letGo: make(chan struct{})}
+	w := &lineWriter{out: out}
+	line := []byte(strings.Repeat("x", maxLogBytes/4-1) + "\n")
+	w.add(line)
+	<-out.started
+	for range 5 {
+		w.add(line) // must not block
+	}
+	close(out.letGo)
+	w.flush()
+	assert.Equal(t, 4, strings.Count(out.got.String(), "x\n"))
+	assert.Contains(t, out.got.String(), `"msg":"log lines were dropped","count":2`)
+}

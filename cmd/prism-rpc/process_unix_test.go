@@ -1,0 +1,172 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A child is a running prism-rpc.
+type child struct {
+	*exec.Cmd
+	in     io.WriteCloser
+	out    *bufio.Reader
+	stderr *strings.Builder
+}
+
+// command is prism-rpc with a home of its own. A test that it outlives kills it.
+func command(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, "prism-rpc", append([]string{"--provider", "mock", "--store=memory"}, args...)...)
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
+	return cmd
+}
+
+// startChild starts a child whose mock stalls after its first words.
+func startChild(t *testing.T, args ...string) *child {
+	t.Helper()
+	script := filepath.Join(t.TempDir(), "script.yaml")
+	require.NoError(t, os.WriteFile(script, []byte("- {deltas: [some, words], then: stall}\n"), 0o600))
+	c := &child{stderr: &strings.Builder{}}
+	c.Cmd = command(t, append([]string{"--mock-script", script}, args...)...)
+	c.Stderr = c.stderr
+	var err error
+	c.in, err = c.StdinPipe()
+	require.NoError(t, err)
+	out, err := c.StdoutPipe()
+	require.NoError(t, err)
+	c.out = bufio.NewReader(out)
+	require.NoError(t, c.Start())
+	return c
+}
+
+func (c *child) send(t *testing.T, line string) {
+	t.Helper()
+	_, err := io.WriteString(c.in, line+"\n")
+	require.NoError(t, err)
+}
+
+// until reads lines up to the first that holds text.
+func (c *child) until(t *testing.T, text string) string {
+	t.Helper()
+	for {
+		line, err := c.out.ReadString('\n')
+		require.NoError(t, err, "before a line with %s", text)
+		if strings.Contains(line, text) {
+			return line
+		}
+	}
+}
+
+const prompt = `{"jsonrpc":"2.0","id":"p","method":"prompt","params":{"input":"hi"}}`
+
+func TestSignalAnswersWhatIsPending(t *testing.T) {
+	for signal, code := range map[syscall.Signal]int{syscall.SIGTERM: 143, syscall.SIGINT: 130, syscall.SIGHUP: 129} {
+		t.Run(signal.String(), func(t *testing.T) {
+			c := startChild(t)
+			c.send(t, prompt)
+			c.until(t, "message_delta")
+			sent := time.Now()
+			require.NoError(t, c.Process.Signal(signal))
+			assert.Contains(t, c.until(t, `"id":"p"`), `"stopReason":"cancelled"`)
+			assert.Less(t, time.Since(sent), 1500*time.Millisecond)
+			_, err := io.Copy(io.Discard, c.out)
+			require.NoError(t, err)
+			_ = c.Wait()
+			assert.Equal(t, code, c.ProcessState.ExitCode())
+			assert.Empty(t, c.stderr.String())
+		})
+	}
+}
+
+func TestSignalEndsAnIdleProcess(t *testing.T) {
+	c := startChild(t)
+	c.send(t, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+	c.until(t, `"id":1`)
+	require.NoError(t, c.Process.Signal(syscall.SIGTERM))
+	_ = c.Wait()
+	assert.Equal(t, 143, c.ProcessState.ExitCode())
+}
+
+func TestSignalEndsAsking(t *testing.T) {
+	c := startChild(t, "-p", "hi")
+	word := make([]byte, 4)
+	_, err := io.ReadFull(c.out, word)
+	require.NoError(t, err)
+	require.NoError(t, c.Process.Signal(syscall.SIGINT))
+	_, err = io.Copy(io.Discard, c.out)
+	require.NoError(t, err)
+	_ = c.Wait()
+	assert.Equal(t, 130, c.ProcessState.ExitCode())
+}
+
+func TestT11ReaderThatGoesWhileIdle(t *testing.T) {
+	read, write, err := os.Pipe()
+	require.NoError(t, err)
+	cmd := command(t)
+	cmd.Stdout = write
+	in, err := cmd.StdinPipe() // stays open: the end of input is not what ends it
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	require.NoError(t, write.Close())
+	_, err = io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n")
+	require.NoError(t, err)
+	_, err = bufio.NewReader(read).ReadString('\n')
+	require.NoError(t, err)
+	require.NoError(t, read.Close())
+	_ = cmd.Wait()
+	assert.Equal(t, 1, cmd.ProcessState.ExitCode())
+	assert.Less(t, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime(), time.Second)
+}
+
+func TestStdinIsASocket(t *testing.T) { // as libuv's children have it
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	require.NoError(t, err)
+	syscall.CloseOnExec(fds[0])
+	syscall.CloseOnExec(fds[1])
+	ours, theirs := os.NewFile(uintptr(fds[0]), "ours"), os.NewFile(uintptr(fds[1]), "theirs")
+	cmd := command(t)
+	cmd.Stdin, cmd.Stdout = theirs, theirs
+	require.NoError(t, cmd.Start())
+	require.NoError(t, theirs.Close())
+	_, err = io.WriteString(ours, `{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n")
+	require.NoError(t, err)
+	line, err := bufio.NewReader(ours).ReadString('\n')
+	require.NoError(t, err)
+	assert.Contains(t, line, `"id":1`)
+	require.NoError(t, ours.Close())
+	_ = cmd.Wait()
+	assert.True(t, cmd.ProcessState.Exited(), "it ends by itself")
+}
+
+func TestStderrThatNobodyReads(t *testing.T) {
+	read, write, err := os.Pipe() // never read
+	require.NoError(t, err)
+	defer read.Close()
+	c := command(t, "--log-level", "debug", "--redact-env", strings.Repeat("A", 200))
+	for fill := make([]byte, 1<<12); ; { // until the pipe is full
+		require.NoError(t, write.SetWriteDeadline(time.Now().Add(50*time.Millisecond)))
+		if _, err := write.Write(fill); err != nil {
+			break
+		}
+	}
+	c.Stderr = write
+	c.Stdin = strings.NewReader(prompt + "\n")
+	out, err := c.Output()
+	require.NoError(t, err)
+	assert.Contains(t, string(out), `"stopReason":"end_turn"`)
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/prism-rpc/prism-rpc/internal/config"
+)
+
+// newRoot is the whole command line.
+func newRoot() *cobra.Command {
+	flags := &config.Flags{}
+	var text, mode string
+	root := &cobra.Command{
+		Use:           "prism-rpc",
+		Args:          noArguments,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch asked := cmd.Flags().Changed("prompt"); {
+			case mode != modePrint && mode != modeJSON:
+				return &config.UsageError{Message: "--mode: must be one of: print, json"}
+			case asked:
+				return ask(cmd.Context(), flags, text, mode, os.Stdout)
+			case cmd.Flags().Changed("mode"):
+				return &config.UsageError{Message: "--mode goes with -p", Hint: "prism-rpc -p TEXT --mode json"}
+			}
+			return serve(cmd.Context(), flags)
+		},
+	}
+	flags.Register(root.Flags())
+	root.Flags().StringVarP(&text, "prompt", "p", "", "ask once and exit; - reads the text from stdin")
+	root.Flags().StringVar(&mode, "mode", modePrint, "how -p writes the answer: print or json")
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpFunc(printHelp)
+	root.AddCommand(newVersion())
+	completeChoices(root)
+	return root
+}
+
+func noArguments(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return &config.UsageError{Message: fmt.Sprintf("unknown command %q", args[0]), Hint: "prism-rpc --help lists what there is; a question goes behind -p"}
+}
+
+// flagError says in one line which flag is wrong and what would be right.
+func flagError(_ *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	var own *config.UsageError
+	switch {
+	case errors.As(err, &unknown):
+		name := unknown.GetSpecifiedName()
+		hint := "prism-rpc --help lists them"
+		if near := config.NearestFlag(name); near != "" {
+			hint = "did you mean --" + near + "?"
+		}
+		return &config.UsageError{Message: "unknown flag: " + dashed(name), Hint: hint}
+	case errors.As(err, &invalid) && errors.As(err, &own):
+		return &config.UsageError{Message: "--" + invalid.GetFlag().Name + ": " + own.Message, Hint: own.Hint}
+	}
+	return &config.UsageError{Message: err.Error(), Hint: "prism-rpc --help lists the flags"}
+}
+
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// completeChoices lets a shell complete the flags that take one of a few words.
+func completeChoices(root *cobra.Command) {
+	choices := map[string]string{"mode": modePrint + "|" + modeJSON}
+	for _, s := range config.Table() {
+		if strings.Contains(s.Arg, "|") {
+			choices[s.Flag] = s.Arg
+		}
+	}
+	for flag, words := range choices {
+		complete := cobra.FixedCompletions(strings.Split(words, "|"), cobra.ShellCompDirectiveNoFileComp)
+		if err := root.RegisterFlagCompletionFunc(flag, complete); err != nil {
+			panic("every setting has a flag: " + err.Error())
+		}
+	}
+}
+
+// printHelp goes to stderr: stdout is for the protocol alone.
+func printHelp(cmd *cobra.Command, _ []string) {
+	if cmd.HasParent() {
+		fmt.Fprintf(os.Stderr, "%s\n\n%s", cmd.Short, cmd.UsageString())
+		return
+	}
+	fmt.Fprint(os.Stderr, helpText())
+}
+
+const helpHead = `prism-rpc holds conversations with language models for the program that spawns
+it, over JSON-RPC 2.0, and controls which instructions go into each turn.
+
+Usage:
+  prism-rpc [flags]            answer requests on stdin, one JSON message a line
+  prism-rpc -p TEXT [flags]    ask once, print the answer and exit
+  prism-rpc version            print the version (--json)
+  prism-rpc completion SHELL   print completions for bash, zsh, fish or powershell
+
+Example:
+  printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"prompt","params":{"input":"hi"}}' |
+    prism-rpc --provider mock --store=memory
+
+Ask once:
+  -p, --prompt TEXT            the question; - reads it from stdin
+      --mode print|json        the text as it comes, or the whole result as JSON
+`
+
+const helpTail = `
+Configuration:
+      --config FILE            default: $XDG_CONFIG_HOME/prism-rpc/config.yaml
+  Each flag is also a key of that file, in camelCase (storeDir). A flag comes
+  before the environment, the environment before the file. Keys of providers
+  come from the environment alone: OPENAI_API_KEY, or the variable that
+  providers.openai.apiKeyEnv names.
+
+Exit codes:
+  0 done, 1 failed, 2 bad flag or configuration, 129/130/143 ended by a signal
+`
+
+func helpText() string {
+	var b strings.Builder
+	b.WriteString(helpHead)
+	for _, group := range config.Groups() {
+		b.WriteString("\n" + group + ":\n")
+		for s := range settingsOf(group) {
+			b.WriteString(helpLine(s))
+		}
+	}
+	b.WriteString(helpTail)
+	return b.String()
+}
+
+func settingsOf(group string) func(func(config.Setting) bool) {
+	return func(yield func(config.Setting) bool) {
+		for _, s := range config.Table() {
+			if s.Group == group && !yield(s) {
+				return
+			}
+		}
+	}
+}
+
+func helpLine(s config.Setting) string {
+	help := s.Help
+	if s.Default != "" {
+		help += " (" + s.Default + ")"
+	}
+	flag := fmt.Sprintf("      --%s %s", s.Flag, s.Arg)
+	if len(flag) > 29 {
+		return fmt.Sprintf("%s\n%31s%s\n", flag, "", help)
+	}
+	return fmt.Sprintf("%-31s%s\n", flag, help)
+}
