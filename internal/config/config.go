@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/prism-rpc/prism-rpc/redact"
@@ -93,7 +94,7 @@ func (c *Config) readFile(flags *Flags, env Env) error {
 		return usageError(err)
 	}
 	if flags.has("redactEnv") { // a flag adds to the file's secrets, it exposes none
-		settings.RedactEnv = union(listed, settings.RedactEnv)
+		settings.RedactEnv = slices.Concat(listed, settings.RedactEnv)
 	}
 	c.Settings, c.doc = settings, doc
 	return nil

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/prism-rpc/prism-rpc/internal/plain"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
@@ -59,7 +60,7 @@ func (d *document) locate(f schema.FieldError) *Error {
 		parent, name := cutLast(f.Field)
 		known := keysAt(reflect.TypeFor[Settings](), parent)
 		e.Message = "unknown key"
-		if e.Suggestion = nearest(name, known); e.Suggestion != "" {
+		if e.Suggestion = plain.Nearest(name, known); e.Suggestion != "" {
 			e.Hint = "did you mean " + e.Suggestion + "?"
 		} else if len(known) > 0 {
 			e.Hint = "known here: " + strings.Join(known, ", ")

@@ -134,13 +134,3 @@ func (c *Config) resolveOpenAI(flags *Flags, env Env) error {
 	}
 	return nil
 }
-
-func union(a, b []string) []string {
-	out := slices.Clone(a)
-	for _, s := range b {
-		if !slices.Contains(out, s) {
-			out = append(out, s)
-		}
-	}
-	return out
-}

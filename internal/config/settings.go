@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/pflag"
 
+	"github.com/prism-rpc/prism-rpc/internal/plain"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
@@ -194,5 +195,5 @@ func NearestFlag(name string) string {
 	}
 	known = append(known, "config", "mode", "prompt", "help")
 	sort.Strings(known)
-	return nearest(strings.TrimLeft(name, "-"), known)
+	return plain.Nearest(strings.TrimLeft(name, "-"), known)
 }
