@@ -82,8 +82,8 @@ type UsageEvent struct {
 type TurnEnded struct {
 	EventHeader
 	StopReason StopReason  `json:"stopReason,omitempty"`
-	Error      *EventError `json:"error,omitempty"` // made from Cause by the connection that writes the event
-	Cause      error       `json:"-"`
+	Error      *EventError `json:"error,omitempty"` // instead of a stop reason
+	Cause      error       `json:"-"`               // what the connection that writes the event makes Error from
 	Committed  bool        `json:"committed"`
 	Redacted   []Redaction `json:"redacted,omitempty"`
 }

@@ -12,7 +12,7 @@ type SessionParams struct {
 type NewSessionParams struct {
 	SessionID            string         `json:"sessionId,omitempty" validate:"omitempty,sessionid"` // absent: one is made
 	Instructions         *string        `json:"instructions,omitempty"`                             // the base layer
-	InstructionInjectors []string       `json:"instructionInjectors,omitzero"`                      // the base list; nil: the configured one
+	InstructionInjectors []string       `json:"instructionInjectors,omitzero"`                      // the base list; absent: the configured one
 	Model                string         `json:"model,omitempty" validate:"omitempty,max=256"`
 	Metadata             jsontext.Value `json:"metadata,omitempty"`
 	CWD                  string         `json:"cwd,omitempty" validate:"max=4096"`

@@ -9,7 +9,7 @@ import (
 type PromptParams struct {
 	SessionID            string          `json:"sessionId,omitempty" validate:"omitempty,sessionid"`
 	Input                Input           `json:"input" validate:"-"`
-	InstructionInjectors []string        `json:"instructionInjectors,omitzero"` // nil: the session's list; empty: none
+	InstructionInjectors []string        `json:"instructionInjectors,omitzero"` // absent: the session's list; empty: none
 	Instructions         RunInstructions `json:"instructions,omitzero"`
 	ContextBlocks        []ContextBlock  `json:"contextBlocks,omitempty" validate:"omitempty,max=64"`
 	Model                string          `json:"model,omitempty" validate:"omitempty,max=256"`
@@ -161,8 +161,8 @@ func CheckBlocks(field string, blocks []ContextBlock) *ParamsError {
 	return nil
 }
 
-// RunOptions are the settings of one turn's model call; nil leaves a setting
-// to the provider.
+// RunOptions are the settings of one turn's model call; one that is absent is
+// left to the provider.
 type RunOptions struct {
 	Temperature     *float64 `json:"temperature,omitempty" validate:"omitempty,min=0,max=2"`
 	MaxOutputTokens *int     `json:"maxOutputTokens,omitempty" validate:"omitempty,min=1"`
@@ -236,7 +236,7 @@ func AssistantText(text string) Message {
 	return m
 }
 
-// Usage counts tokens; nil is unknown.
+// Usage counts tokens; one that is absent is unknown.
 type Usage struct {
 	InputTokens      *int64 `json:"inputTokens,omitempty"`
 	OutputTokens     *int64 `json:"outputTokens,omitempty"`

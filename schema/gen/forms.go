@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/prism-rpc/prism-rpc/schema"
+)
+
+type formOf struct {
+	mode mode
+	typ  reflect.Type
+}
+
+// forms describes the types that have a JSON form of their own.
+var forms = map[formOf]string{
+	{sent, reflect.TypeFor[schema.Input]()}: `{"type": "array", "items": {"$ref": "#/$defs/ContentBlock"}}`,
+
+	{taken, reflect.TypeFor[schema.Input]()}: `{"anyOf": [
+		{"type": "string"},
+		{"type": "array", "items": {"$ref": "#/$defs/ContentBlockParam"}}]}`,
+
+	{taken, reflect.TypeFor[schema.RunInstructions]()}: `{"anyOf": [
+		{"type": "string"},
+		{"const": false},
+		{"type": "object", "additionalProperties": false, "properties": {
+			"text": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+			"mode": {"anyOf": [{"$ref": "#/$defs/LayerMode"}, {"enum": ["", null]}]}}}]}`,
+}
+
+// alsoUsed are types that only the forms above name.
+var alsoUsed = []formOf{
+	{sent, reflect.TypeFor[schema.ContentBlock]()},
+	{taken, reflect.TypeFor[schema.ContentBlock]()},
+	{taken, reflect.TypeFor[schema.LayerMode]()},
+}
+
+// A fieldForm describes a field that its Go type and its tags don't.
+type fieldForm struct {
+	schema   string
+	required bool
+}
+
+// rawFields describes the fields that may hold any JSON, by their names.
+var rawFields = map[string]string{
+	"_meta":           `{}`,
+	"annotations":     `{}`,
+	"clientInfo":      `{}`,
+	"id":              requestID,
+	"metadata":        `{"type": "object"}`,
+	"protocolVersion": `{}`,
+	"reason":          `{}`,
+	"requestId":       requestID,
+}
+
+const requestID = `{"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "null"}]}`
+
+// notBlank matches what is not white space alone. The characters stand for
+// themselves, since not every dialect has escapes for them.
+const notBlank = "[^\\\\t\\\\n\\\\v\\\\f\\\\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
+
+// fields holds the rules of check methods, by type and field, for the modes in
+// which the client writes. Bounds on bytes are not among them: JSON Schema
+// counts characters.
+var fields = map[string]fieldForm{
+	"PromptParams.input": {`{"$ref": "#/$defs/InputParam", "anyOf": [
+		{"type": "string", "pattern": "` + notBlank + `"},
+		{"type": "array", "contains": {"anyOf": [
+			{"type": "object", "properties": {"type": {"enum": ["resource_link", "resource"]}}},
+			{"type": "object", "properties": {"text": {"type": "string", "pattern": "` + notBlank + `"}}, "required": ["text"]}]}}]}`, true},
+	"PromptParams.instructionInjectors":     {namesList, false},
+	"NewSessionParams.instructionInjectors": {namesList, false},
+	"ContextBlock.content":                  {`{"$ref": "#/$defs/InputParam"}`, true},
+	"ContentBlock.type":                     {`{"type": "string", "enum": ["text", "resource_link", "resource"]}`, true},
+	"CancelRequestParams.id":                {requestID, true},
+	"CancelledParams.requestId":             {requestID, true},
+	"EventError.data":                       {`{"$ref": "#/$defs/ErrorData"}`, true},
+}
+
+var namesList = fmt.Sprintf(`{"type": "array", "items": {"type": "string"}, "maxItems": %d, "uniqueItems": true}`, schema.MaxSelected)
+
+// wholes holds the rules of check methods that concern a whole object.
+var wholes = map[formOf]string{
+	{taken, reflect.TypeFor[schema.ContentBlock]()}: `{"anyOf": [
+		{"properties": {"type": {"const": "text"}}},
+		{"properties": {"type": {"const": "resource_link"}, "uri": {"type": "string", "minLength": 1}, "name": {"type": "string", "minLength": 1}}, "required": ["uri", "name"]},
+		{"properties": {"type": {"const": "resource"}, "resource": {"type": "object", "properties": {"uri": {"type": "string", "minLength": 1}}, "required": ["uri"]}}, "required": ["resource"]}]}`,
+}

@@ -1,0 +1,109 @@
+package schema
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A Method is one row of the table of what a client may call.
+type Method struct {
+	Name         string
+	Summary      string
+	Params       reflect.Type
+	Result       reflect.Type // nil: the result is null
+	Lenient      bool         // unknown fields of the params are ignored
+	Notification bool         // sent without an id
+	Errors       []ErrorKind  // beside those that CommonErrors lists
+}
+
+// Methods lists every method, in the order in which a client meets them. The
+// method table of package rpc has the same names.
+func Methods() []Method {
+	turn := []ErrorKind{
+		KindUnknownInjector, KindSessionLocked, KindTurnConflict, KindProviderError, KindNoProvider, KindShuttingDown, KindStoreError,
+	}
+	read := []ErrorKind{KindSessionNotFound, KindStoreError}
+	return []Method{
+		{Name: "initialize", Summary: "Greet the server and set the connection's options; optional, once.",
+			Params: of[InitializeParams](), Result: of[InitializeResult](), Lenient: true, Errors: []ErrorKind{KindAlreadyInitialized}},
+		{Name: "ping", Summary: "Tell whether the server answers.", Params: of[NoParams](), Result: of[Empty]()},
+		{Name: "rpc.discover", Summary: "Get this document.", Params: of[NoParams](), Result: of[OpenRPCDocument]()},
+		{Name: "prompt", Summary: "Run a turn of an idle session; answered when the turn is durable.",
+			Params: of[PromptParams](), Result: of[TurnResult](), Errors: append(slices.Clone(turn), KindSessionBusy)},
+		{Name: "followUp", Summary: "Run a turn after those that run or wait.",
+			Params: of[PromptParams](), Result: of[TurnResult](), Errors: append(slices.Clone(turn), KindSessionNotFound)},
+		{Name: "abort", Summary: "Cancel the running turn or one run; also as a notification.",
+			Params: of[AbortParams](), Result: of[AbortResult](), Errors: read},
+		{Name: "newSession", Summary: "Make a session.",
+			Params: of[NewSessionParams](), Result: of[SessionState](), Errors: []ErrorKind{KindUnknownInjector, KindSessionLocked, KindShuttingDown, KindStoreError}},
+		{Name: "setModel", Summary: "Set a session's model from its next turn on.",
+			Params: of[SetModelParams](), Result: of[SessionState](), Errors: append(slices.Clone(read), KindSessionLocked)},
+		{Name: "state", Summary: "Get a session's settings, and what runs and waits in it.",
+			Params: of[SessionParams](), Result: of[SessionState](), Errors: read},
+		{Name: "messages", Summary: "Get a page of the committed dialogue.",
+			Params: of[MessagesParams](), Result: of[MessagesResult](), Errors: read},
+		{Name: "listInjectors", Summary: "List the injectors that names resolve to, without their texts.",
+			Params: of[ListInjectorsParams](), Result: of[ListInjectorsResult](), Errors: read},
+		{Name: "shutdown", Summary: "Take no new work; what runs goes on.", Params: of[NoParams]()},
+		{Name: "exit", Summary: "Cancel what is left and end the process.", Params: of[NoParams](), Notification: true},
+	}
+}
+
+// A Notification is one row of the tables of messages that have no reply.
+type Notification struct {
+	Name    string
+	Summary string
+	Params  reflect.Type // nil: one of Events
+}
+
+// CancelNotifications lists the ways in which a client may cancel one request:
+// those of LSP, ACP and MCP.
+func CancelNotifications() []Notification {
+	return []Notification{
+		{"$/cancelRequest", "Cancel the request with this id.", of[CancelRequestParams]()},
+		{"$/cancel_request", "Cancel the request with this id.", of[CancelledParams]()},
+		{"notifications/cancelled", "Cancel the request with this id.", of[CancelledParams]()},
+	}
+}
+
+// ServerNotifications lists what the server sends by itself.
+func ServerNotifications() []Notification {
+	return []Notification{
+		{"event", "A moment of a turn; all of a turn's come before its reply.", nil},
+	}
+}
+
+// CancelRequestParams name a request as LSP does.
+type CancelRequestParams struct {
+	ID jsontext.Value `json:"id"`
+}
+
+// CancelledParams name a request as ACP and MCP do.
+type CancelledParams struct {
+	RequestID jsontext.Value `json:"requestId"`
+	Reason    jsontext.Value `json:"reason,omitempty"` // not read
+}
+
+// An EventRow says which shape events of a type have.
+type EventRow struct {
+	Type  EventType
+	Shape reflect.Type
+}
+
+// Events lists the shapes of all types of event, in the order of EventTypes.
+func Events() []EventRow {
+	return []EventRow{
+		{EventPromptQueued, of[PromptQueued]()},
+		{EventTurnStarted, of[TurnStarted]()},
+		{EventInjected, of[InjectedEvent]()},
+		{EventInjectorSkipped, of[InjectorSkipped]()},
+		{EventMessageDelta, of[MessageDelta]()},
+		{EventThinkingDelta, of[ThinkingDelta]()},
+		{EventUsage, of[UsageEvent]()},
+		{EventTurnEnded, of[TurnEnded]()},
+	}
+}
+
+func of[T any]() reflect.Type { return reflect.TypeFor[T]() }

@@ -1,0 +1,639 @@
+// Generated from the Go types of package schema. What crosses the wire of prism-rpc. Params are strict. Results, events and the data of errors may get further fields, types and words in later versions; clients ignore those that they don't know.
+
+/** AbortParams are the params of abort. */
+export interface AbortParams {
+  sessionId?: string | null;
+  /** only this run */
+  runId?: string | null;
+  queue?: "keep" | "clear" | null;
+  _meta?: unknown;
+}
+
+/** AbortResult answers abort. */
+export interface AbortResult {
+  aborted: boolean;
+}
+
+/** CancelRequestParams name a request as LSP does. */
+export interface CancelRequestParams {
+  id: string | number | null;
+}
+
+/** CancelledParams name a request as ACP and MCP do. */
+export interface CancelledParams {
+  requestId: string | number | null;
+  /** not read */
+  reason?: unknown;
+}
+
+/** Capabilities say what this server can do. */
+export interface Capabilities {
+  methods: Array<string>;
+  events: Array<EventType>;
+  features: Array<string>;
+  limits: Record<string, number>;
+  providers: Array<string>;
+  framing: string;
+}
+
+/** A ContentBlock is one piece of what somebody says. */
+export interface ContentBlock {
+  type: string;
+  /** text */
+  text?: string;
+  /** resource_link */
+  uri?: string;
+  /** resource_link */
+  name?: string;
+  title?: string;
+  description?: string;
+  mimeType?: string;
+  size?: number;
+  /** resource */
+  resource?: Resource;
+  annotations?: unknown;
+  _meta?: unknown;
+}
+
+/** A ContentBlock is one piece of what somebody says. */
+export interface ContentBlockParam {
+  type: "text" | "resource_link" | "resource";
+  /** text */
+  text?: string | null;
+  /** resource_link */
+  uri?: string | null;
+  /** resource_link */
+  name?: string | null;
+  title?: string | null;
+  description?: string | null;
+  mimeType?: string | null;
+  size?: number | null;
+  /** resource */
+  resource?: ResourceParam | null;
+  annotations?: unknown;
+  _meta?: unknown;
+}
+
+/** ContextBlock is a titled piece of context. */
+export interface ContextBlock {
+  id?: string | null;
+  title?: string | null;
+  content: InputParam;
+}
+
+/** Empty answers methods that have nothing to say. */
+export interface Empty {}
+
+/** ErrorData is the data of all errors: the kind, and what else helps. */
+export interface ErrorData {
+  kind: ErrorKind;
+  /** what to do, for people */
+  hint?: string;
+  /** the limit that was passed */
+  limit?: number;
+  /** bytes of the message before the fault */
+  offset?: number;
+  /** method_not_found */
+  method?: string;
+  /** invalid_params */
+  errors?: Array<FieldError>;
+  /** unknown_injector */
+  name?: string;
+  /** unknown_injector: names that resolve */
+  known?: Array<string>;
+  /** the nearest name or key */
+  suggestion?: string;
+  /** unknown_injector: why a known name does not resolve */
+  reason?: string;
+  /** session_busy: the running one; turn_conflict: the number it would have */
+  turn?: number;
+  /** session_busy: turns that wait */
+  queued?: number;
+  /** session_locked: the process that holds it */
+  pid?: number;
+  /** session_locked */
+  since?: string;
+  /** provider_error */
+  class?: string;
+  /** provider_error: of HTTP */
+  status?: number;
+  /** provider_error */
+  retryable?: boolean;
+  /** provider_error */
+  retryAfterMs?: number;
+  /** provider_error: the provider's words */
+  message?: string;
+  /** provider_error: text had been streamed */
+  partial?: boolean;
+  /** bad_config: the file */
+  path?: string;
+  /** bad_config, from 1 */
+  line?: number;
+  /** bad_config, from 1, in code points */
+  column?: number;
+  /** bad_config */
+  key?: string;
+}
+
+/** ErrorKind is the stable name of an error, in its data. */
+export type ErrorKind = "parse_error" | "invalid_request" | "duplicate_id" | "frame_too_large" | "header_too_large" | "batch_too_large" | "too_deep" | "id_too_long" | "method_not_found" | "invalid_params" | "internal" | "cancelled" | "already_initialized" | "unknown_injector" | "session_not_found" | "session_busy" | "session_locked" | "turn_conflict" | "provider_error" | "provider_not_configured" | "overloaded" | "shutting_down" | "store_error" | "bad_config";
+
+/** EventError is the error that the turn's request is answered with. */
+export interface EventError {
+  code: number;
+  message: string;
+  data: ErrorData;
+}
+
+/** EventType names a kind of event. */
+export type EventType = "prompt_queued" | "turn_started" | "injected" | "injector_skipped" | "message_delta" | "thinking_delta" | "usage" | "turn_ended";
+
+/** FieldError says what is wrong with one field: its path by JSON names (`input[0].type`), the rule it breaks and a sentence for people. */
+export interface FieldError {
+  field: string;
+  rule: string;
+  message: string;
+}
+
+/** HistoryMessage is one committed message. */
+export interface HistoryMessage {
+  turn: number;
+  role: Role;
+  content: Array<ContentBlock>;
+  at: string;
+  cancelled?: boolean;
+}
+
+/** InitializeOptions are what a client may ask of the connection. */
+export interface InitializeOptions {
+  /** event types not to send; unknown ones are ignored */
+  exclude?: Array<string> | null;
+  redact?: Array<SecretValueOpen> | null;
+}
+
+/** InitializeParams are the params of initialize. */
+export interface InitializeParams {
+  protocolVersion?: unknown;
+  clientInfo?: unknown;
+  initializationOptions?: InitializeOptions | null;
+  _meta?: {
+    prism?: InitializeOptions | null;
+  } | null;
+}
+
+/** InitializeResult answers initialize. */
+export interface InitializeResult {
+  protocolVersion: number;
+  serverInfo: ServerInfo;
+  capabilities: Capabilities;
+}
+
+/** Injected says what one injection put into a request, never its text. */
+export interface Injected {
+  name: string;
+  origin: Origin;
+  placement: Placement;
+  when: When;
+  bytes: number;
+  sha256: string;
+  ignored?: Array<string>;
+}
+
+/** InjectedEvent says what one injection put into the request. */
+export interface InjectedEvent {
+  sessionId: string;
+  runId: string;
+  turn?: number;
+  seq: number;
+  type: "injected";
+  name: string;
+  origin: Origin;
+  placement: Placement;
+  when: When;
+  bytes: number;
+  sha256: string;
+  ignored?: Array<string>;
+}
+
+/** InjectorInfo describes one registered injector, never its text. */
+export interface InjectorInfo {
+  name: string;
+  description: string;
+  origin: Origin;
+  when: When;
+  state: InjectorState;
+  reason?: string;
+  path?: string;
+  /** of the redacted text; absent when it is made anew each turn */
+  sha256?: string;
+  bytes?: number;
+  warnings: Array<string>;
+}
+
+/** InjectorSkipped says that a due injector gave nothing, and why. */
+export interface InjectorSkipped {
+  sessionId: string;
+  runId: string;
+  turn?: number;
+  seq: number;
+  type: "injector_skipped";
+  name: string;
+  /** error, timeout, over_budget */
+  reason: string;
+}
+
+/** InjectorState tells whether a name resolves to an injector: only a ready one does. */
+export type InjectorState = "ready" | "skipped" | "shadowed" | "disabled" | "error";
+
+/** Input is what a turn says: a string, or a list of content blocks. */
+export type Input = Array<ContentBlock>;
+
+/** Input is what a turn says: a string, or a list of content blocks. */
+export type InputParam = string | Array<ContentBlockParam>;
+
+/** Interrupted is a turn that the end of an earlier process cut off. */
+export interface Interrupted {
+  turn: number;
+  runId: string;
+  input: Input;
+  partial: string;
+  at: string;
+  /** crash */
+  reason: string;
+}
+
+/** LayerMode says how a layer joins those before it. */
+export type LayerMode = "append" | "prepend" | "replace" | "disable";
+
+/** Layout is the order in which a request's parts stand. */
+export type Layout = "cache_aware" | "legacy";
+
+/** ListInjectorsParams are the params of listInjectors. */
+export interface ListInjectorsParams {
+  sessionId?: string | null;
+  _meta?: unknown;
+}
+
+/** ListInjectorsResult answers listInjectors, sorted by name, then by rank. */
+export interface ListInjectorsResult {
+  injectors: Array<InjectorInfo>;
+}
+
+/** Message is one side's words. */
+export interface Message {
+  role: Role;
+  content: Array<ContentBlock>;
+}
+
+/** MessageDelta is the next piece of the answer. */
+export interface MessageDelta {
+  sessionId: string;
+  runId: string;
+  turn?: number;
+  seq: number;
+  type: "message_delta";
+  text: string;
+}
+
+/** MessagesParams are the params of messages: a page of turns after AfterTurn. */
+export interface MessagesParams {
+  sessionId?: string | null;
+  afterTurn?: number | null;
+  /** turns; 0 is 100 */
+  limit?: number | null;
+  _meta?: unknown;
+}
+
+/** MessagesResult answers messages. */
+export interface MessagesResult {
+  messages: Array<HistoryMessage>;
+  nextAfterTurn?: number;
+}
+
+/** NewSessionParams are the params of newSession. */
+export interface NewSessionParams {
+  /** absent: one is made */
+  sessionId?: string | null;
+  /** the base layer */
+  instructions?: string | null;
+  /** the base list; absent: the configured one */
+  instructionInjectors?: Array<string> | null;
+  model?: string | null;
+  metadata?: Record<string, unknown> | null;
+  cwd?: string | null;
+  redact?: Array<SecretValue> | null;
+  _meta?: unknown;
+}
+
+/** NoParams are the params of methods that take none. */
+export interface NoParams {
+  _meta?: unknown;
+}
+
+/** OpenRPCDocument is the shape of the document that rpc.discover answers. */
+export interface OpenRPCDocument {
+  /** the specification's version */
+  openrpc: string;
+  info: OpenRPCInfo;
+  methods: Array<OpenRPCMethod>;
+  components: {};
+}
+
+/** OpenRPCInfo is about the contract; Version is that of the protocol. */
+export interface OpenRPCInfo {
+  title: string;
+  version: string;
+}
+
+/** OpenRPCMethod is the beginning of a Method Object. */
+export interface OpenRPCMethod {
+  name: string;
+}
+
+/** Origin says who brought an injector. */
+export type Origin = "host" | "client" | "file" | "config" | "bundle" | "builtin";
+
+/** Placement says where injected text stands in a request. */
+export type Placement = "system" | "context" | "notice";
+
+/** PromptParams are the params of prompt and followUp. */
+export interface PromptParams {
+  sessionId?: string | null;
+  input: InputParam;
+  /** absent: the session's list; empty: none */
+  instructionInjectors?: Array<string> | null;
+  instructions?: RunInstructions | null;
+  contextBlocks?: Array<ContextBlock> | null;
+  model?: string | null;
+  /** an object */
+  metadata?: Record<string, unknown> | null;
+  options?: RunOptions | null;
+  redact?: Array<SecretValue> | null;
+  expectedTurn?: number | null;
+  _meta?: unknown;
+}
+
+/** PromptQueued says that a followUp waits for its turn. */
+export interface PromptQueued {
+  sessionId: string;
+  runId: string;
+  turn?: number;
+  seq: number;
+  type: "prompt_queued";
+  /** as sent */
+  requestId?: string | number | null;
+  /** 1 is next */
+  position: number;
+  /** session */
+  reason: string;
+}
+
+/** QueuedTurn is a followUp that waits. */
+export interface QueuedTurn {
+  runId: string;
+  requestId?: string | number | null;
+  at: string;
+  /** the input's beginning, redacted */
+  preview: string;
+}
+
+/** Redaction says how often a secret was removed where: input, instructions, context, injected, metadata or output. */
+export interface Redaction {
+  where: string;
+  name?: string;
+  count: number;
+}
+
+/** A Resource is a document that travels inside a block. */
+export interface Resource {
+  uri: string;
+  mimeType?: string;
+  text?: string;
+  _meta?: unknown;
+}
+
+/** A Resource is a document that travels inside a block. */
+export interface ResourceParam {
+  uri?: string | null;
+  mimeType?: string | null;
+  text?: string | null;
+  _meta?: unknown;
+}
+
+/** Role says whose words a message holds. */
+export type Role = "system" | "user" | "assistant" | "tool";
+
+/** RunInstructions is the run layer of the system prompt for one turn: absent, a text with its mode, or Off (`false`: no user, other, app or run layer). */
+export type RunInstructions = string | false | {
+  text?: string | null;
+  mode?: LayerMode | null;
+};
+
+/** RunOptions are the settings of one turn's model call; one that is absent is left to the provider. */
+export interface RunOptions {
+  temperature?: number | null;
+  maxOutputTokens?: number | null;
+  stop?: Array<string> | null;
+  layout?: Layout | null;
+}
+
+/** RunningTurn is the turn under way. */
+export interface RunningTurn {
+  runId: string;
+  requestId?: string | number | null;
+  turn: number;
+  startedAt: string;
+  /** the answer so far */
+  text: string;
+  /** of the last event written to this connection */
+  seq: number;
+}
+
+/** SecretValue is a value to redact, told over the wire. */
+export interface SecretValue {
+  name?: string | null;
+  value: string;
+}
+
+/** SecretValue is a value to redact, told over the wire. */
+export interface SecretValueOpen {
+  name?: string | null;
+  value: string;
+}
+
+/** ServerInfo names the server. */
+export interface ServerInfo {
+  name: string;
+  version: string;
+}
+
+/** SessionParams name one session; absent is the connection's default one. */
+export interface SessionParams {
+  sessionId?: string | null;
+  _meta?: unknown;
+}
+
+/** SessionState answers state, newSession and setModel. */
+export interface SessionState {
+  sessionId: string;
+  /** the last committed; 0 at first */
+  turn: number;
+  status: SessionStatus;
+  running?: RunningTurn;
+  queue: Array<QueuedTurn>;
+  model: string;
+  title?: string;
+  instructions: string;
+  instructionInjectors: Array<string>;
+  generation: number;
+  /** summed over the session */
+  usage: Usage;
+  interrupted?: Interrupted;
+}
+
+/** SessionStatus tells whether a session has work. */
+export type SessionStatus = "idle" | "running";
+
+/** SetModelParams are the params of setModel; an empty model restores the configured one. */
+export interface SetModelParams {
+  sessionId?: string | null;
+  model?: string | null;
+  _meta?: unknown;
+}
+
+/** StopReason says why a turn ended well. */
+export type StopReason = "end_turn" | "max_tokens" | "refusal" | "max_turn_requests" | "cancelled";
+
+/** ThinkingDelta is the next piece of the model's reasoning. */
+export interface ThinkingDelta {
+  sessionId: string;
+  runId: string;
+  turn?: number;
+  seq: number;
+  type: "thinking_delta";
+  text: string;
+}
+
+/** TurnEnded is the last event of a turn: a stop reason, or an error. */
+export interface TurnEnded {
+  sessionId: string;
+  runId: string;
+  turn?: number;
+  seq: number;
+  type: "turn_ended";
+  stopReason?: StopReason;
+  /** instead of a stop reason */
+  error?: EventError;
+  committed: boolean;
+  redacted?: Array<Redaction>;
+}
+
+/** TurnResult answers prompt and followUp, after the turn is durable. */
+export interface TurnResult {
+  sessionId: string;
+  runId: string;
+  /** absent: cancelled while queued, so it had none */
+  turn?: number;
+  committed: boolean;
+  stopReason: StopReason;
+  message: Message;
+  usage: Usage;
+  injected: Array<Injected>;
+  redacted?: Array<Redaction>;
+}
+
+/** TurnStarted says that a turn has its number and begins. */
+export interface TurnStarted {
+  sessionId: string;
+  runId: string;
+  turn?: number;
+  seq: number;
+  type: "turn_started";
+  /** as sent */
+  requestId?: string | number | null;
+}
+
+/** Usage counts tokens; one that is absent is unknown. */
+export interface Usage {
+  inputTokens?: number;
+  outputTokens?: number;
+  cacheReadTokens?: number;
+  cacheWriteTokens?: number;
+  reasoningTokens?: number;
+  totalTokens?: number;
+}
+
+/** UsageEvent reports the turn's token counts. */
+export interface UsageEvent {
+  sessionId: string;
+  runId: string;
+  turn?: number;
+  seq: number;
+  type: "usage";
+  inputTokens?: number;
+  outputTokens?: number;
+  cacheReadTokens?: number;
+  cacheWriteTokens?: number;
+  reasoningTokens?: number;
+  totalTokens?: number;
+}
+
+/** When says on which turns an injector applies. */
+export type When = "first_turn" | "every_turn" | "on_input";
+
+/** Every request by its method. */
+export interface Methods {
+  /** Greet the server and set the connection's options; optional, once. */
+  initialize: { params: InitializeParams; result: InitializeResult };
+  /** Tell whether the server answers. */
+  ping: { params: NoParams; result: Empty };
+  /** Get this document. */
+  "rpc.discover": { params: NoParams; result: OpenRPCDocument };
+  /** Run a turn of an idle session; answered when the turn is durable. */
+  prompt: { params: PromptParams; result: TurnResult };
+  /** Run a turn after those that run or wait. */
+  followUp: { params: PromptParams; result: TurnResult };
+  /** Cancel the running turn or one run; also as a notification. */
+  abort: { params: AbortParams; result: AbortResult };
+  /** Make a session. */
+  newSession: { params: NewSessionParams; result: SessionState };
+  /** Set a session's model from its next turn on. */
+  setModel: { params: SetModelParams; result: SessionState };
+  /** Get a session's settings, and what runs and waits in it. */
+  state: { params: SessionParams; result: SessionState };
+  /** Get a page of the committed dialogue. */
+  messages: { params: MessagesParams; result: MessagesResult };
+  /** List the injectors that names resolve to, without their texts. */
+  listInjectors: { params: ListInjectorsParams; result: ListInjectorsResult };
+  /** Take no new work; what runs goes on. */
+  shutdown: { params: NoParams; result: null };
+}
+
+/** Every notification that a client may send, by its method. */
+export interface ClientNotifications {
+  /** Cancel what is left and end the process. */
+  exit: NoParams;
+  /** Cancel the request with this id. */
+  "$/cancelRequest": CancelRequestParams;
+  /** Cancel the request with this id. */
+  "$/cancel_request": CancelledParams;
+  /** Cancel the request with this id. */
+  "notifications/cancelled": CancelledParams;
+}
+
+/** Every notification that the server sends, by its method. */
+export interface ServerNotifications {
+  /** A moment of a turn; all of a turn's come before its reply. */
+  event: TurnEvent;
+}
+
+/** An event of a turn, told apart by its type. */
+export type TurnEvent =
+  | PromptQueued
+  | TurnStarted
+  | InjectedEvent
+  | InjectorSkipped
+  | MessageDelta
+  | ThinkingDelta
+  | UsageEvent
+  | TurnEnded;
