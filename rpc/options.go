@@ -33,8 +33,8 @@ type Options struct {
 	Sessions *session.Manager // required unless Unready is set
 	Version  string           // of the server, for serverInfo
 
-	// Unready answers every request but ping and exit: a configuration that
-	// could not be used, a store that could not be opened.
+	// Unready answers every request but ping, rpc.discover and exit: a
+	// configuration that could not be used, a store that could not be opened.
 	Unready error
 
 	DefaultSession string // the id of the connection's default session; empty: made anew

@@ -84,6 +84,7 @@ func (s *server) methods() map[string]begin {
 	return map[string]begin{
 		"initialize":    s.initialize,
 		"ping":          now(s.ping),
+		"rpc.discover":  now(s.discover),
 		"shutdown":      now(s.shutdown),
 		"exit":          now(s.exit),
 		"prompt":        later(s.prompt),
@@ -98,13 +99,13 @@ func (s *server) methods() map[string]begin {
 }
 
 // refuseAll keeps the child alive, so that its parent can read what is wrong:
-// every method but ping and exit is answered with that.
+// every method but ping, rpc.discover and exit is answered with that.
 func (s *server) refuseAll(methods map[string]begin) map[string]begin {
 	out := map[string]begin{}
 	for name := range methods {
 		out[name] = func(*call, []byte) (reply, error) { return reply{}, s.Unready }
 	}
-	for _, name := range []string{"ping", "exit"} {
+	for _, name := range []string{"ping", "rpc.discover", "exit"} {
 		out[name] = methods[name]
 	}
 	return out

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prism-rpc/prism-rpc/inject"
+	"github.com/prism-rpc/prism-rpc/internal/contract"
 	"github.com/prism-rpc/prism-rpc/internal/talk"
 	"github.com/prism-rpc/prism-rpc/provider/mock"
 	"github.com/prism-rpc/prism-rpc/redact"
@@ -62,9 +63,12 @@ func newServer(t *testing.T, files map[string][]byte) talk.Serve {
 	}
 	manager, err := session.NewManager(cfg)
 	require.NoError(t, err)
+	held, err := contract.NewConversation()
+	require.NoError(t, err)
 	return func(ctx context.Context, r io.Reader, w io.Writer) error {
-		err := rpc.Serve(ctx, r, w, rpc.Options{Sessions: manager, Version: "0.0.0", Redactor: red, DefaultSession: "main", DrainTimeout: time.Hour})
+		err := rpc.Serve(ctx, held.Input(r), held.Output(w), rpc.Options{Sessions: manager, Version: "0.0.0", Redactor: red, DefaultSession: "main", DrainTimeout: time.Hour})
 		model.Close()
+		require.NoError(t, held.Err(), "each line is what the schema says")
 		require.NoError(t, manager.Close())
 		if up.Calls != nil {
 			require.Len(t, model.Requests(), *up.Calls, "calls of the provider")
