@@ -38,7 +38,7 @@ func newRoot() *cobra.Command {
 	root.Flags().StringVar(&mode, "mode", modePrint, "how -p writes the answer: print or json")
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(printHelp)
-	root.AddCommand(newVersion())
+	root.AddCommand(newSchema(), newVersion())
 	completeChoices(root)
 	return root
 }
@@ -107,6 +107,7 @@ it, over JSON-RPC 2.0, and controls which instructions go into each turn.
 Usage:
   prism-rpc [flags]            answer requests on stdin, one JSON message a line
   prism-rpc -p TEXT [flags]    ask once, print the answer and exit
+  prism-rpc schema             print the wire contract (--format json|openrpc|ts)
   prism-rpc version            print the version (--json)
   prism-rpc completion SHELL   print completions for bash, zsh, fish or powershell
 
