@@ -33,7 +33,7 @@ func TestParams_SchemaAndDecodeAgree_T6(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := &values{schema: s, rand: rand.New(rand.NewPCG(1, 2))}
-			tries, right, wrong := 1000*m.Params.NumField(), 0, 0
+			tries, right, wrong := 500*m.Params.NumField(), 0, 0
 			for range tries {
 				raw, err := json.Marshal(g.object(s.Definition(name).(map[string]any), 0), json.Deterministic(true))
 				require.NoError(t, err)

@@ -32,6 +32,7 @@ func (g *generator) finish(m mode, t reflect.Type, s *jsonschema.Schema) {
 		}
 	}
 	if whole, ok := wholes[formOf{m, t}]; ok {
+		g.used[formOf{m, t}] = true
 		s.AnyOf = g.parse(whole).AnyOf
 	}
 }
@@ -58,22 +59,23 @@ func jsonFields(t reflect.Type) iter.Seq[reflect.StructField] {
 
 // field completes the schema of one field and tells whether it is required.
 func (g *generator) field(m mode, t reflect.Type, f reflect.StructField, name, options string, p *jsonschema.Schema) (*jsonschema.Schema, bool, error) {
-	form, described := fields[t.Name()+"."+name]
-	described = described && (m != sent || t.Name() == "EventError")
+	form, described := fields[fieldOf{m, t.Name() + "." + name}]
 	if raw, ok := rawFields[name]; !described && p.Comments == rawValue {
 		if !ok {
 			return p, false, fmt.Errorf("a field of any JSON; describe it in rawFields")
 		}
+		g.used[name] = true
 		p = g.describe(p, raw)
 	}
 	if described {
+		g.used[fieldOf{m, t.Name() + "." + name}] = true
 		p = g.describe(p, form.schema)
 	}
 	if inner := pointee(f.Type); inner.Kind() == reflect.Struct && inner.Name() == "" {
 		g.finish(m, inner, p)
 	}
 	if m == sent {
-		required := form.required && described || !strings.Contains(options, "omit")
+		required := form.required || !strings.Contains(options, "omit")
 		if required && !described && f.Type.Kind() == reflect.Pointer {
 			p = orNull(p)
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	stdjson "encoding/json" // invopop's methods
+	"errors"
 	"fmt"
 	"strconv"
 	"unicode/utf16"
@@ -111,8 +112,8 @@ func (g *generator) openRPC() ([]byte, error) {
 	for _, n := range schema.ServerNotifications() {
 		doc.FromServer[n.Name] = message{n.Summary, g.raw(g.serverParams(n))}
 	}
-	if len(g.errs) > 0 {
-		return nil, g.errs[0]
+	if err := errors.Join(g.errs...); err != nil {
+		return nil, err
 	}
 	out, err := json.Marshal(doc, json.Deterministic(true))
 	return ascii(out), err

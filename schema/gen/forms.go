@@ -35,6 +35,11 @@ var alsoUsed = []formOf{
 	{taken, reflect.TypeFor[schema.LayerMode]()},
 }
 
+type fieldOf struct {
+	mode mode
+	name string // Type.field
+}
+
 // A fieldForm describes a field that its Go type and its tags don't.
 type fieldForm struct {
 	schema   string
@@ -46,7 +51,6 @@ var rawFields = map[string]string{
 	"_meta":           `{}`,
 	"annotations":     `{}`,
 	"clientInfo":      `{}`,
-	"id":              requestID,
 	"metadata":        `{"type": "object"}`,
 	"protocolVersion": `{}`,
 	"reason":          `{}`,
@@ -59,22 +63,22 @@ const requestID = `{"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "
 // themselves, since not every dialect has escapes for them.
 const notBlank = "[^\\\\t\\\\n\\\\v\\\\f\\\\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
 
-// fields holds the rules of check methods, by type and field, for the modes in
-// which the client writes. Bounds on bytes are not among them: JSON Schema
+// fields holds the rules of check methods that concern one field, and what a
+// field of type any holds. Bounds on bytes are not among them: JSON Schema
 // counts characters.
-var fields = map[string]fieldForm{
-	"PromptParams.input": {`{"$ref": "#/$defs/InputParam", "anyOf": [
+var fields = map[fieldOf]fieldForm{
+	{taken, "PromptParams.input"}: {`{"$ref": "#/$defs/InputParam", "anyOf": [
 		{"type": "string", "pattern": "` + notBlank + `"},
 		{"type": "array", "contains": {"anyOf": [
 			{"type": "object", "properties": {"type": {"enum": ["resource_link", "resource"]}}},
 			{"type": "object", "properties": {"text": {"type": "string", "pattern": "` + notBlank + `"}}, "required": ["text"]}]}}]}`, true},
-	"PromptParams.instructionInjectors":     {namesList, false},
-	"NewSessionParams.instructionInjectors": {namesList, false},
-	"ContextBlock.content":                  {`{"$ref": "#/$defs/InputParam"}`, true},
-	"ContentBlock.type":                     {`{"type": "string", "enum": ["text", "resource_link", "resource"]}`, true},
-	"CancelRequestParams.id":                {requestID, true},
-	"CancelledParams.requestId":             {requestID, true},
-	"EventError.data":                       {`{"$ref": "#/$defs/ErrorData"}`, true},
+	{taken, "PromptParams.instructionInjectors"}:     {namesList, false},
+	{taken, "NewSessionParams.instructionInjectors"}: {namesList, false},
+	{taken, "ContextBlock.content"}:                  {`{"$ref": "#/$defs/InputParam"}`, true},
+	{taken, "ContentBlock.type"}:                     {`{"type": "string", "enum": ["text", "resource_link", "resource"]}`, true},
+	{lenient, "CancelRequestParams.id"}:              {requestID, true},
+	{lenient, "CancelledParams.requestId"}:           {requestID, true},
+	{sent, "EventError.data"}:                        {`{"$ref": "#/$defs/ErrorData"}`, true},
 }
 
 var namesList = fmt.Sprintf(`{"type": "array", "items": {"type": "string"}, "maxItems": %d, "uniqueItems": true}`, schema.MaxSelected)

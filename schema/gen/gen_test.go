@@ -37,7 +37,7 @@ func TestDocuments_AreTheSameEachTime(t *testing.T) {
 
 // reflected describes a type as the params of a method.
 func reflected(t *testing.T, typ reflect.Type) (*jsonschema.Schema, []error) {
-	g := &generator{enums: map[string][]string{}, types: map[string]reflect.Type{}}
+	g := &generator{enums: map[string][]string{}, types: map[string]reflect.Type{}, used: map[any]bool{}}
 	s := (&jsonschema.Reflector{Mapper: func(t reflect.Type) *jsonschema.Schema { return g.special(taken, t) }, ExpandedStruct: true, Anonymous: true}).ReflectFromType(typ)
 	g.finish(taken, typ, s)
 	return s, g.errs

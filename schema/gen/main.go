@@ -10,6 +10,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 )
 
 func main() {
@@ -25,7 +26,7 @@ func run(dir string) error {
 		return err
 	}
 	for name, content := range files {
-		if err := os.WriteFile(name, content, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
 			return err
 		}
 	}

@@ -32,6 +32,7 @@ type generator struct {
 	defs   jsonschema.Definitions
 	modeOf map[string]mode         // by the type's name: who has the plain one
 	types  map[string]reflect.Type // by the definition's name
+	used   map[any]bool            // the keys of what forms.go holds
 	errs   []error
 }
 
@@ -44,7 +45,7 @@ func newGenerator(dir string) (*generator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &generator{comments: c, enums: e, defs: jsonschema.Definitions{}, modeOf: map[string]mode{}, types: map[string]reflect.Type{}}, nil
+	return &generator{comments: c, enums: e, defs: jsonschema.Definitions{}, modeOf: map[string]mode{}, types: map[string]reflect.Type{}, used: map[any]bool{}}, nil
 }
 
 // collect defines all that crosses the wire. What the server sends comes
@@ -73,7 +74,19 @@ func (g *generator) collect() error {
 	for _, n := range schema.CancelNotifications() {
 		g.define(lenient, n.Params)
 	}
+	g.errs = append(g.errs, unused(g.used, forms), unused(g.used, fields), unused(g.used, rawFields), unused(g.used, wholes))
 	return errors.Join(g.errs...)
+}
+
+// unused reports what is described and does not exist any more.
+func unused[K comparable, V any](used map[any]bool, described map[K]V) error {
+	var errs []error
+	for key := range described {
+		if !used[key] {
+			errs = append(errs, fmt.Errorf("forms.go describes %v, which is not met", key))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func paramsMode(m schema.Method) mode {
@@ -131,6 +144,7 @@ func (g *generator) special(m mode, t reflect.Type) *jsonschema.Schema {
 	form, ok := forms[formOf{m, t}]
 	switch {
 	case ok:
+		g.used[formOf{m, t}] = true
 		name := g.name(m, t)
 		if g.defs[name] == nil {
 			g.defs[name] = g.parse(form)
