@@ -126,8 +126,8 @@ func (g *values) ofType(typ any, schema map[string]any, depth int) any {
 // is what decides.
 func (g *values) array(schema map[string]any, depth int) []any {
 	n := g.rand.IntN(4)
-	if g.oneIn(8) && depth < 3 {
-		n = []int{16, 17, 64, 65, 256, 257}[g.rand.IntN(6)]
+	if most, ok := schema["maxItems"].(float64); ok && g.oneIn(3) {
+		n = int(most) + g.rand.IntN(2)
 	}
 	out, v := []any{}, g.value(schema["items"], depth+1)
 	for i := range n {
