@@ -78,14 +78,14 @@ func dashed(name string) string {
 
 // completeChoices lets a shell complete the flags that take one of a few words.
 func completeChoices(root *cobra.Command) {
-	choices := map[string]string{"mode": modePrint + "|" + modeJSON}
+	choices := map[string][]string{"mode": {modePrint, modeJSON}}
 	for _, s := range config.Table() {
-		if strings.Contains(s.Arg, "|") {
-			choices[s.Flag] = s.Arg
+		if words := s.Choices(); words != nil {
+			choices[s.Flag] = words
 		}
 	}
 	for flag, words := range choices {
-		complete := cobra.FixedCompletions(strings.Split(words, "|"), cobra.ShellCompDirectiveNoFileComp)
+		complete := cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
 		if err := root.RegisterFlagCompletionFunc(flag, complete); err != nil {
 			panic("every setting has a flag: " + err.Error())
 		}

@@ -12,16 +12,26 @@ import (
 // *schema.ParamsError whose field is a path from the root.
 func (s *Settings) check() error {
 	for _, rule := range []func() *schema.ParamsError{
+		s.checkTable,
 		s.checkInjectors,
 		func() *schema.ParamsError { return schema.CheckNames("instructionInjectors", s.InstructionInjectors) },
 		func() *schema.ParamsError { return schema.CheckBlocks("context.blocks", s.Context.Blocks) },
 		s.checkOnce,
-		func() *schema.ParamsError { return checkURL("baseUrl", s.BaseURL) },
 		func() *schema.ParamsError { return checkURL("providers.openai.baseUrl", s.Providers.OpenAI.BaseURL) },
 		s.checkVariables,
 	} {
 		if err := rule(); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// checkTable holds the settings of the file to the rules of their flags.
+func (s *Settings) checkTable() *schema.ParamsError {
+	for i := range table {
+		if bad := table[i].fault(s); bad != "" {
+			return schema.BadField(table[i].Key, "value", bad)
 		}
 	}
 	return nil
@@ -53,57 +63,47 @@ func (s *Settings) checkOnce() *schema.ParamsError {
 	if s.BaseURL != "" && s.Providers.OpenAI.BaseURL != "" {
 		return schema.BadField("baseUrl", "once", "says the same as providers.openai.baseUrl; keep one of them")
 	}
-	for _, l := range []struct {
-		key  string
-		list Strings
-	}{{"instruction", s.Instruction.Names}, {"injectorFile", s.InjectorFile}, {"redactEnv", s.RedactEnv}} {
-		if repeats(l.list) {
-			return schema.BadField(l.key, "unique", "has an entry twice")
-		}
-	}
 	return nil
 }
 
 func checkURL(key, raw string) *schema.ParamsError {
-	if raw == "" {
-		return nil
+	if bad := urlFault(raw); raw != "" && bad != "" {
+		return schema.BadField(key, "url", bad)
 	}
+	return nil
+}
+
+func urlFault(raw string) string {
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return schema.BadField(key, "url", "must be an http or https URL, such as http://127.0.0.1:11434/v1")
+		return "must be an http or https URL, such as http://127.0.0.1:11434/v1"
 	case u.User != nil:
-		return schema.BadField(key, "url", "must hold no user or password; name the key's variable in apiKeyEnv")
+		return "must hold no user or password; name the key's variable in apiKeyEnv"
 	case u.RawQuery != "" || u.Fragment != "" || u.ForceQuery:
-		return schema.BadField(key, "url", "must hold no query or fragment")
+		return "must hold no query or fragment"
 	}
-	return nil
+	return ""
 }
 
 func (s *Settings) checkVariables() *schema.ParamsError {
-	if name := s.Providers.OpenAI.APIKeyEnv; name != "" && !validVariable(name) {
-		return schema.BadField("providers.openai.apiKeyEnv", "env", notVariable)
+	if name := s.Providers.OpenAI.APIKeyEnv; name != "" && variableFault(name) != "" {
+		return schema.BadField("providers.openai.apiKeyEnv", "env", variableFault(name))
 	}
 	for i, e := range s.Redact.Env {
-		if !validVariable(e.Env) {
-			return schema.BadField("redact.env["+strconv.Itoa(i)+"]", "env", notVariable)
-		}
-	}
-	for _, name := range s.RedactEnv {
-		if !validVariable(name) {
-			return schema.BadField("redactEnv", "env", notVariable)
+		if bad := variableFault(e.Env); bad != "" {
+			return schema.BadField("redact.env["+strconv.Itoa(i)+"]", "env", bad)
 		}
 	}
 	return nil
 }
 
-const notVariable = "must be the name of an environment variable: letters, digits and _, not its value"
-
-// validVariable also catches a secret that was written where its variable's
+// variableFault also catches a secret that was written where its variable's
 // name belongs, before any message could repeat it.
-func validVariable(name string) bool {
-	if name == "" || name[0] >= '0' && name[0] <= '9' {
-		return false
+func variableFault(name string) string {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
+	if name == "" || name[0] >= '0' && name[0] <= '9' || strings.Trim(name, letters) != "" {
+		return "must be the name of an environment variable: letters, digits and _, not its value"
 	}
-	return strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
+	return ""
 }

@@ -44,11 +44,9 @@ type Warning struct {
 // server can start, answer that it is misconfigured, and keep secrets while it
 // does. Load takes the secrets out of the environment.
 func Load(flags *Flags, env Env) (*Config, error) {
-	defaults, err := flags.over(defaultSettings())
-	if err != nil {
-		return &Config{Settings: defaultSettings()}, usageError(err)
-	}
-	c := &Config{Settings: defaults}
+	c := &Config{}
+	c.fillDefaults()
+	c.Settings = flags.over(c.Settings)
 	fileErr := c.readFile(flags, env)
 	if err := errors.Join(fileErr, c.resolve(flags, env)); err != nil {
 		return c, firstError(err)
@@ -84,15 +82,13 @@ func (c *Config) readFile(flags *Flags, env Env) error {
 	if err != nil {
 		return err
 	}
-	settings := defaultSettings()
+	var settings Settings
 	if err := doc.decode(&settings); err != nil {
 		return err
 	}
 	settings.relativeTo(filepath.Dir(path), env)
 	listed := settings.RedactEnv
-	if settings, err = flags.over(settings); err != nil {
-		return usageError(err)
-	}
+	settings = flags.over(settings)
 	if flags.has("redactEnv") { // a flag adds to the file's secrets, it exposes none
 		settings.RedactEnv = slices.Concat(listed, settings.RedactEnv)
 	}

@@ -144,6 +144,19 @@ func TestLoadPrecedence(t *testing.T) {
 	assert.Equal(t, "http://flag/v1", c.OpenAI.BaseURL, "a flag comes before the environment")
 }
 
+func TestLoadTakesNothingForTheDefault(t *testing.T) {
+	file := ""
+	for _, s := range Table() {
+		file += s.Key + ":\n" // null
+	}
+	c, err := load(t, file, environment{})
+	require.NoError(t, err)
+	var want Settings
+	want.fillDefaults()
+	assert.Equal(t, want, c.Settings)
+	assert.Equal(t, "default", c.Profile)
+}
+
 func TestLoadDefaultFile(t *testing.T) {
 	dir := t.TempDir()
 	c, err := Load(flags(t), environment{"XDG_CONFIG_HOME": dir}.env())
@@ -206,14 +219,19 @@ func TestP24BaseListFromFlags(t *testing.T) {
 
 func TestFlagsRefuse(t *testing.T) {
 	cases := map[string][]string{
-		"P2: a name twice":        {"--instruction", "a", "--instruction", "a"},
-		"false beside a name":     {"--instruction", "a", "--instruction", "false"},
-		"a name beside false":     {"--instruction", "false", "--instruction", "a"},
-		"an unknown provider":     {"--provider", "x"},
-		"a duration without unit": {"--drain-timeout", "30"},
-		"a size that is none":     {"--max-frame", "big"},
-		"an unknown flag":         {"--whatever"},
-		"an empty injector name":  {"--instruction", ""},
+		"P2: a name twice":         {"--instruction", "a", "--instruction", "a"},
+		"false beside a name":      {"--instruction", "a", "--instruction", "false"},
+		"a name beside false":      {"--instruction", "false", "--instruction", "a"},
+		"an unknown provider":      {"--provider", "x"},
+		"a duration without unit":  {"--drain-timeout", "30"},
+		"a size that is none":      {"--max-frame", "big"},
+		"an unknown flag":          {"--whatever"},
+		"an empty injector name":   {"--instruction", ""},
+		"an empty file name":       {"--injector-file", ""},
+		"a URL that is none":       {"--base-url", "localhost:1234"},
+		"a secret for its name":    {"--redact-env", "s3cr3t!"},
+		"a session that is a path": {"--session", "../x"},
+		"a frame of nothing":       {"--max-frame", "0"},
 	}
 	for name, args := range cases {
 		t.Run(name, func(t *testing.T) {

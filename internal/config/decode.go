@@ -28,11 +28,12 @@ func readBounded(path string, max int64) ([]byte, error) {
 	return data, err
 }
 
-// decode puts the document's values into s and checks those that have rules of
-// their own. The error is an *Error.
+// decode puts the document's values into s, with the defaults for those that it
+// leaves out or empty, and checks them. The error is an *Error.
 func (d *document) decode(s *Settings) error {
 	err := schema.Decode(d.json, s)
 	if err == nil {
+		s.fillDefaults()
 		err = s.check()
 	}
 	var bad *schema.ParamsError

@@ -57,8 +57,6 @@ func (e *UsageError) Error() string {
 	return e.Message + " (" + e.Hint + ")"
 }
 
-func usageError(err error) *Error { return &Error{Message: err.Error()} }
-
 // Reason is why a file could not be read, without its path.
 func Reason(err error) string {
 	var p *fs.PathError

@@ -9,41 +9,41 @@ import (
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
-// Settings are the keys of the configuration file, and the rules that each
-// value keeps by itself.
+// Settings are the keys of the configuration file. The rules of those that
+// have a flag stand in the table.
 type Settings struct {
-	Provider  string    `json:"provider,omitempty" validate:"omitempty,oneof=mock openai"`
-	Model     string    `json:"model,omitempty" validate:"max=256"`
-	BaseURL   string    `json:"baseUrl,omitempty" validate:"max=4096"` // of the chosen provider
+	Provider  string    `json:"provider,omitempty"`
+	Model     string    `json:"model,omitempty"`
+	BaseURL   string    `json:"baseUrl,omitempty"` // of the chosen provider
 	Providers Providers `json:"providers,omitzero"`
 
-	System string  `json:"system,omitempty" validate:"max=262144"`
+	System string  `json:"system,omitempty"`
 	Layers []Layer `json:"layers,omitempty" validate:"max=64,dive"`
 
 	Injectors            []schema.InjectorSpec `json:"injectors,omitempty" validate:"max=1000"`
 	InstructionInjectors []string              `json:"instructionInjectors,omitempty" validate:"dive,injectorname"`
 	Instruction          Instruction           `json:"instruction,omitzero"` // the flag's form of instructionInjectors
-	InjectorFile         Strings               `json:"injectorFile,omitempty" validate:"max=256,dive,required"`
+	InjectorFile         Strings               `json:"injectorFile,omitempty"`
 
 	Redact    Redact  `json:"redact,omitzero"`
-	RedactEnv Strings `json:"redactEnv,omitempty" validate:"max=1000,dive,required"` // the flag's form of redact.env
+	RedactEnv Strings `json:"redactEnv,omitempty"` // the flag's form of redact.env
 
 	Context Context `json:"context,omitzero"`
 
-	Session  string `json:"session,omitempty" validate:"omitempty,sessionid"`
-	Store    string `json:"store,omitempty" validate:"omitempty,oneof=file memory"`
+	Session  string `json:"session,omitempty"`
+	Store    string `json:"store,omitempty"`
 	StoreDir string `json:"storeDir,omitempty"`
-	Profile  string `json:"profile,omitempty" validate:"omitempty,sessionid"`
+	Profile  string `json:"profile,omitempty"`
 
-	Framing         string   `json:"framing,omitempty" validate:"omitempty,oneof=auto lines headers"`
-	MaxFrame        int      `json:"maxFrame,omitempty" validate:"omitempty,min=4096,max=1073741824"`
-	OnEOF           string   `json:"onEof,omitempty" validate:"omitempty,oneof=drain cancel"`
+	Framing         string   `json:"framing,omitempty"`
+	MaxFrame        int      `json:"maxFrame,omitempty"`
+	OnEOF           string   `json:"onEof,omitempty"`
 	DrainTimeout    Duration `json:"drainTimeout,omitempty"`
 	InjectorTimeout Duration `json:"injectorTimeout,omitempty"`
 	ProviderTimeout Duration `json:"providerTimeout,omitempty"` // the longest silence of a provider
 
 	MockScript string `json:"mockScript,omitempty"`
-	LogLevel   string `json:"logLevel,omitempty" validate:"omitempty,oneof=debug info warn error"`
+	LogLevel   string `json:"logLevel,omitempty"`
 	LogFile    string `json:"logFile,omitempty"`
 }
 
@@ -120,17 +120,29 @@ func (i *Instruction) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if err := names.UnmarshalJSONFrom(dec); err != nil {
 		return err
 	}
+	if bad := i.take(names); bad != "" {
+		return schema.BadField("", "injectorname", bad)
+	}
+	return nil
+}
+
+// take is what the flag's values say; it returns what is wrong with them.
+func (i *Instruction) take(names []string) string {
+	*i = Instruction{Given: true}
 	if len(names) == 1 && names[0] == "false" {
 		i.Off = true
-		return nil
+		return ""
 	}
 	for _, name := range names {
 		if !schema.ValidInjectorName(name) {
-			return schema.BadField("", "injectorname", "must be names of injectors, or false alone for none")
+			return "must be names of injectors, or false alone for none"
 		}
 	}
+	if repeats(names) {
+		return "is given twice"
+	}
 	i.Names = names
-	return nil
+	return ""
 }
 
 // Strings is a list of strings; one alone may stand without the list.
@@ -158,24 +170,29 @@ type Duration time.Duration
 
 // UnmarshalJSONFrom reads the text form.
 func (d *Duration) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	const shape = "must be a duration above zero, such as 500ms, 90s or 2m"
 	switch dec.PeekKind() {
 	case jsontext.KindNull:
 		return dec.SkipValue()
 	case jsontext.KindString:
 	default:
-		return refuse(dec, shape)
+		return refuse(dec, durationShape)
 	}
 	var text string
 	if err := json.UnmarshalDecode(dec, &text); err != nil {
 		return err
 	}
-	parsed, err := time.ParseDuration(text)
-	if err != nil || parsed <= 0 {
-		return schema.BadField("", "duration", shape)
+	if !d.parse(text) {
+		return schema.BadField("", "duration", durationShape)
 	}
-	*d = Duration(parsed)
 	return nil
+}
+
+const durationShape = "must be a duration above zero, such as 500ms, 90s or 2m"
+
+func (d *Duration) parse(text string) bool {
+	parsed, err := time.ParseDuration(text)
+	*d = Duration(parsed)
+	return err == nil && parsed > 0
 }
 
 func refuse(dec *jsontext.Decoder, message string) error {

@@ -1,12 +1,10 @@
 package config
 
 import (
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/pflag"
 
 	"github.com/prism-rpc/prism-rpc/internal/plain"
@@ -14,15 +12,17 @@ import (
 )
 
 // A Setting is one thing that a flag sets, and so does the key of the same
-// name in the file.
+// name in the file. A value keeps the same rules in both.
 type Setting struct {
 	Key     string // in the file
 	Flag    string
-	Arg     string // what help shows for the value
+	Arg     string // what help shows for the value; with "|" all that it can be
 	Group   string // of help
 	Default string // as the flag would give it
 	Help    string
-	kind    jsontext.Kind // of the value: string, number or array (may be repeated)
+
+	field func(*Settings) any       // a *string, *int, *Duration, *Strings or *Instruction
+	rule  func(value string) string // what is wrong with a text, or with each of a list; nil: nothing
 }
 
 // Groups are the headings of help, in order.
@@ -30,95 +30,156 @@ func Groups() []string {
 	return []string{"Provider", "Instructions", "Sessions", "Secrets", "Connection", "Logs"}
 }
 
-const (
-	text   = jsontext.KindString
-	number = jsontext.KindNumber
-	list   = jsontext.KindBeginArray
-)
-
 // Table is every setting that has a flag. It is not to be changed.
 func Table() []Setting { return table }
 
 var table = []Setting{
-	{"provider", "provider", "mock|openai", "Provider", "", "which provider answers", text},
-	{"model", "model", "NAME", "Provider", "", "the model to ask", text},
-	{"baseUrl", "base-url", "URL", "Provider", "", "where the provider is, with its /v1 (or OPENAI_BASE_URL)", text},
-	{"providerTimeout", "provider-timeout", "DURATION", "Provider", "60s", "the longest silence of a provider", text},
-	{"mockScript", "mock-script", "FILE", "Provider", "", "what the mock answers, as YAML", text},
+	{"provider", "provider", "mock|openai", "Provider", "", "which provider answers",
+		func(s *Settings) any { return &s.Provider }, nil},
+	{"model", "model", "NAME", "Provider", "", "the model to ask",
+		func(s *Settings) any { return &s.Model }, atMost(256)},
+	{"baseUrl", "base-url", "URL", "Provider", "", "where the provider is, with its /v1 (or OPENAI_BASE_URL)",
+		func(s *Settings) any { return &s.BaseURL }, urlFault},
+	{"providerTimeout", "provider-timeout", "DURATION", "Provider", "60s", "the longest silence of a provider",
+		func(s *Settings) any { return &s.ProviderTimeout }, nil},
+	{"mockScript", "mock-script", "FILE", "Provider", "", "what the mock answers, as YAML",
+		func(s *Settings) any { return &s.MockScript }, nil},
 
-	{"system", "system", "TEXT", "Instructions", "", "the base of the system prompt", text},
-	{"instruction", "instruction", "NAME", "Instructions", "", "select an injector for every session (repeatable); false: none", list},
-	{"injectorFile", "injector-file", "FILE", "Instructions", "", "inject this file's text on every turn (repeatable)", list},
-	{"injectorTimeout", "injector-timeout", "DURATION", "Instructions", "5s", "how long an injector may take", text},
+	{"system", "system", "TEXT", "Instructions", "", "the base of the system prompt",
+		func(s *Settings) any { return &s.System }, atMost(schema.MaxInjectorBytes)},
+	{"instruction", "instruction", "NAME", "Instructions", "", "select an injector for every session (repeatable); false: none",
+		func(s *Settings) any { return &s.Instruction }, nil},
+	{"injectorFile", "injector-file", "FILE", "Instructions", "", "inject this file's text on every turn (repeatable)",
+		func(s *Settings) any { return &s.InjectorFile }, nil},
+	{"injectorTimeout", "injector-timeout", "DURATION", "Instructions", "5s", "how long an injector may take",
+		func(s *Settings) any { return &s.InjectorTimeout }, nil},
 
-	{"session", "session", "ID", "Sessions", "", "the default session, made on first use", text},
-	{"store", "store", "file|memory", "Sessions", "file", "where sessions are kept", text},
-	{"storeDir", "store-dir", "DIR", "Sessions", "", "the folder of the file store", text},
-	{"profile", "profile", "NAME", "Sessions", "default", "sessions of another profile are apart", text},
+	{"session", "session", "ID", "Sessions", "", "the default session, made on first use",
+		func(s *Settings) any { return &s.Session }, idFault},
+	{"store", "store", "file|memory", "Sessions", "file", "where sessions are kept",
+		func(s *Settings) any { return &s.Store }, nil},
+	{"storeDir", "store-dir", "DIR", "Sessions", "", "the folder of the file store",
+		func(s *Settings) any { return &s.StoreDir }, nil},
+	{"profile", "profile", "NAME", "Sessions", "default", "sessions of another profile are apart",
+		func(s *Settings) any { return &s.Profile }, idFault},
 
-	{"redactEnv", "redact-env", "NAME", "Secrets", "", "never write the value of this environment variable (repeatable)", list},
+	{"redactEnv", "redact-env", "NAME", "Secrets", "", "never write the value of this environment variable (repeatable)",
+		func(s *Settings) any { return &s.RedactEnv }, variableFault},
 
-	{"framing", "framing", "auto|lines|headers", "Connection", "auto", "how messages stand in the stream", text},
-	{"maxFrame", "max-frame", "BYTES", "Connection", "67108864", "the largest message taken", number},
-	{"onEof", "on-eof", "drain|cancel", "Connection", "drain", "what the end of input does to running turns", text},
-	{"drainTimeout", "drain-timeout", "DURATION", "Connection", "30s", "how long the end of input waits for them", text},
+	{"framing", "framing", "auto|lines|headers", "Connection", "auto", "how messages stand in the stream",
+		func(s *Settings) any { return &s.Framing }, nil},
+	{"maxFrame", "max-frame", "BYTES", "Connection", "67108864", "the largest message taken",
+		func(s *Settings) any { return &s.MaxFrame }, nil},
+	{"onEof", "on-eof", "drain|cancel", "Connection", "drain", "what the end of input does to running turns",
+		func(s *Settings) any { return &s.OnEOF }, nil},
+	{"drainTimeout", "drain-timeout", "DURATION", "Connection", "30s", "how long the end of input waits for them",
+		func(s *Settings) any { return &s.DrainTimeout }, nil},
 
-	{"logLevel", "log-level", "debug|info|warn|error", "Logs", "error", "what is logged", text},
-	{"logFile", "log-file", "FILE", "Logs", "", "where to; default is stderr", text},
+	{"logLevel", "log-level", "debug|info|warn|error", "Logs", "error", "what is logged",
+		func(s *Settings) any { return &s.LogLevel }, nil},
+	{"logFile", "log-file", "FILE", "Logs", "", "where to; default is stderr",
+		func(s *Settings) any { return &s.LogFile }, nil},
 }
 
-// Flags collects what the command line says.
-type Flags struct {
-	Config string // --config: the file to read
-	given  map[string][]string
+// Choices are the words that the value can be; nil when it can be others.
+func (t *Setting) Choices() []string {
+	if !strings.Contains(t.Arg, "|") {
+		return nil
+	}
+	return strings.Split(t.Arg, "|")
 }
 
-// Register adds --config and a flag for each setting.
-func (f *Flags) Register(fs *pflag.FlagSet) {
-	f.given = map[string][]string{}
-	fs.StringVar(&f.Config, "config", "", "the configuration file")
-	for _, s := range table {
-		fs.Var(&flagValue{f, s}, s.Flag, s.Help)
+// repeatable tells whether the flag may be given several times.
+func (t *Setting) repeatable() bool {
+	switch t.field(&Settings{}).(type) {
+	case *Strings, *Instruction:
+		return true
 	}
+	return false
 }
 
-func (f *Flags) has(key string) bool { return f.given[key] != nil }
-
-// flagValue is one setting as a flag.
-type flagValue struct {
-	flags *Flags
-	Setting
+// set puts flag values into s: the last of them, or all where the flag is
+// repeatable. It returns what is wrong with them.
+func (t *Setting) set(s *Settings, values []string) string {
+	last := values[len(values)-1]
+	switch field := t.field(s).(type) {
+	case *string:
+		*field = last
+	case *int:
+		n, err := strconv.Atoi(last)
+		if err != nil {
+			return frameRange
+		}
+		*field = n
+	case *Duration:
+		if !field.parse(last) {
+			return durationShape
+		}
+	case *Strings:
+		*field = values
+	case *Instruction:
+		return field.take(values)
+	}
+	return t.fault(s)
 }
 
-// String is empty: help shows defaults by itself.
-func (v *flagValue) String() string { return "" }
-
-// Type is what the flag's value is called.
-func (v *flagValue) Type() string { return v.Arg }
-
-// Set takes a value that keeps the setting's rules.
-func (v *flagValue) Set(value string) error {
-	values := []string{value}
-	if v.kind == list {
-		values = append(append([]string{}, v.flags.given[v.Key]...), value)
+// fault is what is wrong with the setting's value in s; empty when nothing is.
+func (t *Setting) fault(s *Settings) string {
+	switch field := t.field(s).(type) {
+	case *string:
+		return t.textFault(*field)
+	case *int:
+		if *field < minFrame || *field > maxFrame {
+			return frameRange
+		}
+	case *Strings:
+		for _, value := range *field {
+			if value == "" {
+				return "has an empty entry"
+			}
+			if bad := t.textFault(value); bad != "" {
+				return bad
+			}
+		}
+		if repeats(*field) {
+			return "is given twice"
+		}
 	}
-	var alone Settings
-	if err := schema.Decode(encode(map[string][]string{v.Key: values}), &alone); err != nil {
-		return flagError(err)
-	}
-	if repeats(values) {
-		return &UsageError{Message: "is given twice"}
-	}
-	v.flags.given[v.Key] = values
-	return nil
+	return ""
 }
 
-func flagError(err error) error {
-	var bad *schema.ParamsError
-	if asParams(err, &bad) {
-		return &UsageError{Message: bad.Errors[0].Message}
+func (t *Setting) textFault(value string) string {
+	switch choices := t.Choices(); {
+	case value == "":
+		return ""
+	case choices != nil && !slices.Contains(choices, value):
+		return "must be one of: " + strings.Join(choices, ", ")
+	case t.rule != nil:
+		return t.rule(value)
 	}
-	return err
+	return ""
+}
+
+const (
+	minFrame   = 4 << 10
+	maxFrame   = 1 << 30
+	frameRange = "must be a number of bytes from 4096 to 1073741824"
+)
+
+func idFault(value string) string {
+	if schema.ValidSessionID(value) {
+		return ""
+	}
+	return "must be 1 to 128 of A-Z a-z 0-9 . _ -, not begin with . or -, not end with a dot, and not be a Windows device name"
+}
+
+func atMost(limit int) func(string) string {
+	return func(value string) string {
+		if len(value) <= limit {
+			return ""
+		}
+		return "must be at most " + strconv.Itoa(limit) + " bytes"
+	}
 }
 
 func repeats(values []string) bool {
@@ -132,58 +193,77 @@ func repeats(values []string) bool {
 	return false
 }
 
+// Flags collects what the command line says.
+type Flags struct {
+	Config string // --config: the file to read
+	given  map[string][]string
+}
+
+// Register adds --config and a flag for each setting.
+func (f *Flags) Register(fs *pflag.FlagSet) {
+	f.given = map[string][]string{}
+	fs.StringVar(&f.Config, "config", "", "the configuration file")
+	for i := range table {
+		fs.Var(&flagValue{f, &table[i]}, table[i].Flag, table[i].Help)
+	}
+}
+
+func (f *Flags) has(key string) bool { return f.given[key] != nil }
+
 // over puts the flags on top of s.
-func (f *Flags) over(s Settings) (Settings, error) {
-	if len(f.given) == 0 {
-		return s, nil
-	}
-	err := schema.Decode(encode(f.given), &s)
-	return s, err
-}
-
-// encode writes flags as the file would say them. A number that is none stays
-// a string, for the decoder to refuse.
-func encode(given map[string][]string) []byte {
-	doc := map[string]any{}
-	for _, s := range table {
-		values, ok := given[s.Key]
-		switch {
-		case !ok:
-		case s.kind == list:
-			doc[s.Key] = values
-		default:
-			doc[s.Key] = scalar(s.kind, values[0])
+func (f *Flags) over(s Settings) Settings {
+	for i := range table {
+		if values := f.given[table[i].Key]; values != nil {
+			table[i].set(&s, values) // they were checked when they were given
 		}
 	}
-	raw, err := json.Marshal(doc)
-	if err != nil {
-		panic("flags are strings, which always encode: " + err.Error())
-	}
-	return raw
+	return s
 }
 
-func scalar(kind jsontext.Kind, value string) any {
-	if kind == number {
-		if n, err := strconv.ParseInt(value, 10, 64); err == nil {
-			return n
-		}
-	}
-	return value
+// flagValue is one setting as a flag.
+type flagValue struct {
+	flags *Flags
+	*Setting
 }
 
-// defaultSettings are the table's defaults.
-func defaultSettings() Settings {
-	given := map[string][]string{}
-	for _, s := range table {
-		if s.Default != "" {
-			given[s.Key] = []string{s.Default}
+// String is empty: help shows defaults by itself.
+func (v *flagValue) String() string { return "" }
+
+// Type is what the flag's value is called.
+func (v *flagValue) Type() string { return v.Arg }
+
+// Set takes a value that keeps the setting's rules.
+func (v *flagValue) Set(value string) error {
+	values := []string{value}
+	if v.repeatable() {
+		values = slices.Concat(v.flags.given[v.Key], values)
+	}
+	if bad := v.set(&Settings{}, values); bad != "" {
+		return &UsageError{Message: bad}
+	}
+	v.flags.given[v.Key] = values
+	return nil
+}
+
+// fillDefaults gives a value to what has none, or an empty one.
+func (s *Settings) fillDefaults() {
+	for i := range table {
+		if t := &table[i]; t.Default != "" && t.isEmpty(s) {
+			t.set(s, []string{t.Default})
 		}
 	}
-	var settings Settings
-	if err := schema.Decode(encode(given), &settings); err != nil {
-		panic("the defaults keep the rules: " + err.Error())
+}
+
+func (t *Setting) isEmpty(s *Settings) bool {
+	switch field := t.field(s).(type) {
+	case *string:
+		return *field == ""
+	case *int:
+		return *field == 0
+	case *Duration:
+		return *field == 0
 	}
-	return settings
+	return false
 }
 
 // NearestFlag is the flag that was probably meant by name, both without
@@ -194,6 +274,6 @@ func NearestFlag(name string) string {
 		known = append(known, s.Flag)
 	}
 	known = append(known, "config", "mode", "prompt", "help")
-	sort.Strings(known)
+	slices.Sort(known)
 	return plain.Nearest(strings.TrimLeft(name, "-"), known)
 }
