@@ -59,7 +59,10 @@ func (f *frames) next() ([]byte, error) {
 // they show the framing.
 func (f *frames) decide() error {
 	first, err := f.r.Peek(1)
-	if err == nil && first[0] == 0xEF {
+	if err != nil { // a terminal's end of input is told once: reading again would wait for more
+		return err
+	}
+	if first[0] == 0xEF {
 		if mark, _ := f.r.Peek(3); string(mark) == "\uFEFF" {
 			f.discard(3)
 		}
