@@ -132,7 +132,7 @@ func openStore(cfg *config.Config, getenv func(string) string, logger *zap.Logge
 	if dir == "" {
 		var err error
 		if dir, err = filestore.DefaultDir(getenv, cfg.Profile); err != nil {
-			return nil, fmt.Errorf("%w: %w", errNoStore, err)
+			return nil, noStore(err)
 		}
 	}
 	store, err := filestore.Open(dir, filestore.Options{OnRepair: func(id string, dropped int64, kept string) {
@@ -140,9 +140,13 @@ func openStore(cfg *config.Config, getenv func(string) string, logger *zap.Logge
 			zap.String("sessionId", id), zap.Int64("bytes", dropped), zap.String("kept", kept))
 	}})
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errNoStore, err)
+		return nil, noStore(err)
 	}
 	return store, nil
+}
+
+func noStore(err error) error {
+	return fmt.Errorf("%w: %w (--store-dir names another folder, --store=memory keeps nothing)", errNoStore, err)
 }
 
 // closeWait bounds how long the sessions may take to end; what is left then is
