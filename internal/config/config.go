@@ -1,10 +1,10 @@
 // Package config makes one checked Config of flags, environment and the
 // configuration file, in that order of precedence, over the defaults.
 //
-// One table (settings.go) knows every flag with its key, default and help; one
-// type (Settings) knows every key of the file with its rules. Flags, file and
-// defaults are all decoded into that type, so that a value means the same and
-// is refused alike wherever it stands.
+// One type (Settings) has every key of the file; one table (settings.go) knows
+// those that have a flag too: its name, default, help and rules. Defaults, file
+// and flags are put into that type one over the other, so that a value means
+// the same and is refused alike wherever it stands.
 package config
 
 import (
