@@ -24,14 +24,12 @@ type backEnds struct {
 // none, it is what turns are answered with.
 func openProviders(cfg *config.Config) (*backEnds, error) {
 	b := &backEnds{byName: map[string]provider.Provider{}}
-	if cfg.Provider == "mock" || cfg.MockScript != "" {
+	if cfg.Provider == "mock" {
 		p, err := openMock(cfg)
 		if err != nil {
 			return nil, err
 		}
-		if cfg.Provider == "mock" {
-			b.byName["mock"] = p
-		}
+		b.byName["mock"] = p
 	}
 	if cfg.UsesOpenAI() {
 		p, err := openOpenAI(cfg)
