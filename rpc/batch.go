@@ -5,6 +5,7 @@ import "sync"
 // A batch gathers the replies to one array of requests. The last one sends
 // them all.
 type batch struct {
+	room  int     // bytes that a reply may have beside its id
 	calls []*call // in flight until the batch is sent; complete before the first begins
 
 	mu    sync.Mutex

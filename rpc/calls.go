@@ -16,6 +16,7 @@ type call struct {
 	key   string // the id, to find the call by
 	batch *batch // nil for a call that came alone
 	place int    // in the batch
+	room  int    // in a batch: bytes that its reply may have
 
 	// Guarded by calls.mu.
 	cancel   context.CancelFunc // nil until the call begins
@@ -153,16 +154,16 @@ func (c *calls) close() {
 }
 
 // unanswered lists the requests in flight that nobody has claimed.
-func (c *calls) unanswered() []string {
+func (c *calls) unanswered() []*call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var ids []string
-	for id, call := range c.byID {
+	var left []*call
+	for _, call := range c.byID {
 		if !call.answered {
-			ids = append(ids, id)
+			left = append(left, call)
 		}
 	}
-	return ids
+	return left
 }
 
 func (c *calls) inFlight() int {

@@ -56,6 +56,8 @@ type limits struct {
 	maxBatch       int // messages
 	maxInFlight    int // calls that run
 	maxUnreadBytes int // of replies, before reading stops until the client has read
+	maxMessage     int // bytes of a message that is written
+	maxCallbacks   int // requests to the client that wait for their replies
 }
 
 func (l limits) withDefaults() limits {
@@ -66,6 +68,8 @@ func (l limits) withDefaults() limits {
 		maxBatch:       cmp.Or(l.maxBatch, 1000),
 		maxInFlight:    cmp.Or(l.maxInFlight, 1024),
 		maxUnreadBytes: cmp.Or(l.maxUnreadBytes, 16<<20),
+		maxMessage:     cmp.Or(l.maxMessage, schema.MaxMessageBytes),
+		maxCallbacks:   cmp.Or(l.maxCallbacks, 64),
 	}
 }
 
@@ -76,6 +80,7 @@ type conn struct {
 	w      *writer
 	calls  *calls
 	events *events
+	sizes  *sizes
 	ctx    context.Context // of the calls; set by serve before it reads
 
 	ending sync.Once
@@ -93,8 +98,9 @@ func newConn(r io.Reader, w io.Writer, o connOptions) *conn {
 	}
 	c := &conn{opts: o, calls: &calls{byID: map[string]*call{}}, ended: make(chan struct{})}
 	c.w = newWriter(w, o.limits.maxUnreadBytes)
-	c.events = newEvents(c.w)
-	c.stream = newStream(r, c.w, c.calls, o.framing, o.limits)
+	c.sizes = newSizes(o.limits.maxMessage)
+	c.events = newEvents(c.w, c.sizes)
+	c.stream = newStream(r, c.w, c.calls, c.sizes, o.framing, o.limits)
 	return c
 }
 
@@ -114,14 +120,16 @@ func (c *conn) exclude(names []string) { c.events.exclude(names) }
 func (c *conn) lastSeq(sessionID string) uint64 { return c.events.lastSeq(sessionID) }
 
 // notify sends a notification. It never blocks; the error is that of its
-// encoding or of an earlier write.
+// encoding, errTooLarge, or that of an earlier write.
 func (c *conn) notify(method string, params any) error {
 	name, err := jsontext.AppendQuote(nil, method)
 	if err != nil {
 		return fmt.Errorf("notify: %w", err)
 	}
-	return encoded(params, func(raw encodingjson.RawMessage) error {
-		return c.w.reply([]byte(`{"jsonrpc":"2.0","method":`), name, []byte(`,"params":`), raw, []byte("}"))
+	const head, middle = `{"jsonrpc":"2.0","method":`, `,"params":`
+	room := c.sizes.room() - len(head) - len(name) - len(middle) - len("}")
+	return fitted(params, room, func(raw encodingjson.RawMessage) error {
+		return c.w.reply([]byte(head), name, []byte(middle), raw, []byte("}"))
 	})
 }
 
@@ -148,6 +156,9 @@ func (c *conn) limits() map[string]int {
 		"maxBatch":       l.maxBatch,
 		"maxInFlight":    l.maxInFlight,
 		"maxUnreadBytes": l.maxUnreadBytes,
+
+		"maxMessageBytes": c.sizes.limit(),
+		"maxCallbacks":    l.maxCallbacks,
 	}
 }
 
@@ -210,21 +221,25 @@ func (c *conn) finish(rpc *jsonrpc2.Conn, call *call, begun reply, err error) {
 		}
 		return
 	}
-	c.answer(rpc, call.key, begun.result, err)
+	c.answer(rpc, call, begun.result, err)
 }
 
 // answer sends the one reply to a request through the library.
-func (c *conn) answer(rpc *jsonrpc2.Conn, key string, result any, err error) {
+func (c *conn) answer(rpc *jsonrpc2.Conn, call *call, result any, err error) {
+	id := jsonrpc2.ID{Str: call.key, IsString: true}
 	if err == nil {
-		err = encoded(result, func(raw encodingjson.RawMessage) error {
-			c.send(rpc, &jsonrpc2.Response{ID: jsonrpc2.ID{Str: key, IsString: true}, Result: &raw})
+		err = fitted(result, c.sizes.roomForResult(call), func(raw encodingjson.RawMessage) error {
+			c.send(rpc, &jsonrpc2.Response{ID: id, Result: &raw})
 			return nil
 		})
 	}
+	if errors.Is(err, errTooLarge) {
+		err = resultTooLarge(c.sizes.limit())
+	}
 	if err != nil {
 		e := c.describe(err)
-		c.send(rpc, &jsonrpc2.Response{ID: jsonrpc2.ID{Str: key, IsString: true},
-			Error: &jsonrpc2.Error{Code: int64(e.Code), Message: e.Message, Data: e.rawData()}})
+		message, data := e.fit(c.sizes.roomForError(call))
+		c.send(rpc, &jsonrpc2.Response{ID: id, Error: &jsonrpc2.Error{Code: int64(e.Code), Message: message, Data: data}})
 	}
 }
 

@@ -101,7 +101,7 @@ func TestEnvelope(t *testing.T) {
 
 // notObjects is an array of n replies to what is no object.
 func notObjects(n int) string {
-	one := string(appendError(nil, nil, invalidRequest("a message must be an object", "")))
+	one := string(appendError(nil, nil, invalidRequest("a message must be an object", ""), maxErrorBytes))
 	return "[" + strings.Repeat(","+one, n)[1:] + "]"
 }
 

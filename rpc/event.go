@@ -15,7 +15,8 @@ const eventHead = `{"jsonrpc":"2.0","method":"event","params":`
 
 // events numbers the events of each session and gives them to the writer.
 type events struct {
-	w *writer
+	w     *writer
+	sizes *sizes
 
 	mu       sync.Mutex
 	sessions map[string]*eventTail
@@ -32,8 +33,8 @@ type eventTail struct {
 	kind  schema.EventType
 }
 
-func newEvents(w *writer) *events {
-	return &events{w: w, sessions: map[string]*eventTail{}, excluded: map[string]bool{}}
+func newEvents(w *writer, z *sizes) *events {
+	return &events{w: w, sizes: z, sessions: map[string]*eventTail{}, excluded: map[string]bool{}}
 }
 
 // exclude takes event types that are not to be sent; others mean nothing.
@@ -82,7 +83,8 @@ func (s *events) send(ev schema.Event) error {
 
 func (s *events) eventLocked(tail *eventTail, ev schema.Event) error {
 	ev.Header().Seq = tail.seq + 1
-	err := encoded(ev, func(params encodingjson.RawMessage) error {
+	room := s.sizes.room() - len(eventHead) - len("}")
+	err := fitted(ev, room, func(params encodingjson.RawMessage) error {
 		s.w.event([]byte(eventHead), params, []byte("}"))
 		return nil
 	})
@@ -94,16 +96,25 @@ func (s *events) eventLocked(tail *eventTail, ev schema.Event) error {
 	return nil
 }
 
+// deltaLocked sends text in one delta, or in as many as it takes, none larger
+// than a message may be.
 func (s *events) deltaLocked(tail *eventTail, h *schema.EventHeader, text string) {
-	if tail.grows && tail.runID == h.RunID && tail.kind == h.Type && s.w.grow(tail.delta, text) {
+	room := s.sizes.room() - len(deltaEnd)
+	if tail.grows && tail.runID == h.RunID && tail.kind == h.Type && s.w.grow(tail.delta, text, min(room, deltaSize)) {
 		h.Seq = tail.seq
 		return
 	}
-	tail.seq++
-	h.Seq = tail.seq
-	s.scratch = appendDeltaHead(s.scratch[:0], h)
-	tail.delta = s.w.delta(s.scratch, text)
-	tail.grows, tail.runID, tail.kind = true, h.RunID, h.Type
+	for {
+		tail.seq++
+		h.Seq = tail.seq
+		s.scratch = appendDeltaHead(s.scratch[:0], h)
+		n := fitting(text, room-len(s.scratch))
+		tail.delta = s.w.delta(s.scratch, text[:n])
+		tail.grows, tail.runID, tail.kind = true, h.RunID, h.Type
+		if text = text[n:]; text == "" {
+			return
+		}
+	}
 }
 
 // appendDeltaHead encodes a delta event up to its text, as encoding the whole

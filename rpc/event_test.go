@@ -37,7 +37,7 @@ func sendQueued(t *testing.T, f Framing, send func(*events, *writer)) []string {
 	var out bytes.Buffer
 	w := newWriter(&out, 1<<20)
 	w.setFraming(f)
-	send(newEvents(w), w)
+	send(newEvents(w, newSizes(schema.MaxMessageBytes)), w)
 	go w.loop() // ends by close
 	require.True(t, w.close(flushTime))
 	if f == FramingHeaders {
@@ -282,7 +282,7 @@ func BenchmarkDeltas(b *testing.B) {
 	}()
 	out := newWriter(w, 1<<20)
 	go out.loop() // ends by close
-	s := newEvents(out)
+	s := newEvents(out, newSizes(schema.MaxMessageBytes))
 	ev := delta("0123456789012345678901", "r1", "twenty bytes of text")
 	b.ReportAllocs()
 	for b.Loop() {

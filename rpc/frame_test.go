@@ -247,7 +247,9 @@ func TestT7_FrameOverTheLimitTakesNoMemory(t *testing.T) {
 func TestT7_LargeFramesAreServed(t *testing.T) {
 	for _, size := range []int{64 << 10, 64<<10 + 1, 1 << 20, 8 << 20, 50 << 20} {
 		value := `["` + strings.Repeat("x", size) + `"]`
-		inBothFramings(t, testOptions(), request("1", "echo", value), func(replies []string) {
+		o := testOptions()
+		o.limits.maxMessage = 1 << 30
+		inBothFramings(t, o, request("1", "echo", value), func(replies []string) {
 			require.Len(t, replies, 1)
 			assert.True(t, replies[0] == result("1", value), "%d bytes", size)
 		})

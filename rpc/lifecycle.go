@@ -34,6 +34,9 @@ func (s *server) initialize(c *call, raw []byte) (reply, error) {
 	}
 	s.initialized, s.redactor, s.secrets = true, red, options.Redact
 	s.conn.exclude(options.Exclude)
+	if options.MaxMessageBytes != nil {
+		s.conn.sizes.lower(*options.MaxMessageBytes)
+	}
 	return reply{result: s.greeting()}, nil
 }
 
@@ -44,6 +47,7 @@ func (s *server) greeting() *schema.InitializeResult {
 		Capabilities: schema.Capabilities{
 			Methods:   slices.Sorted(maps.Keys(s.methods())),
 			Events:    schema.EventTypes(),
+			Notices:   schema.NoticeKinds(),
 			Features:  []string{"instructionInjectors", "instructions", "contextBlocks", "expectedTurn", "redact", "metadata", "options"},
 			Limits:    s.limits(),
 			Providers: s.Sessions.Providers(),

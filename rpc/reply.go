@@ -74,13 +74,14 @@ func appendResponse(dst []byte, resp *jsonrpc2.Response) []byte {
 	return append(dst, '}')
 }
 
-// appendError encodes an error reply; a nil id is null.
-func appendError(dst, id []byte, e *wireError) []byte {
+// appendError encodes an error reply that may have room bytes; a nil id is null.
+func appendError(dst, id []byte, e *wireError, room int) []byte {
 	if id == nil {
 		id = []byte("null")
 	}
+	message, data := e.fit(room - len(replyHead) - len(id) - len(replyError) - len("}"))
 	dst = append(append(append(dst, replyHead...), id...), replyError...)
-	return append(appendErrorObject(dst, int64(e.Code), e.Message, e.rawData()), '}')
+	return append(appendErrorObject(dst, int64(e.Code), message, data), '}')
 }
 
 func appendErrorObject(dst []byte, code int64, message string, data *encodingjson.RawMessage) []byte {

@@ -87,8 +87,8 @@ func (c *conn) settle(rpc *jsonrpc2.Conn) {
 	select {
 	case <-c.calls.done():
 	case <-timeout.C:
-		for _, key := range c.calls.unanswered() {
-			c.answer(rpc, key, nil, context.Canceled)
+		for _, call := range c.calls.unanswered() {
+			c.answer(rpc, call, nil, context.Canceled)
 		}
 	case <-c.w.dead:
 	}

@@ -1,10 +1,6 @@
 package rpc
 
-import (
-	"github.com/prism-rpc/prism-rpc/schema"
-)
-
-const messagesPage = 100 // turns
+import "github.com/prism-rpc/prism-rpc/schema"
 
 // newSession makes a session and answers with its state once it is durable.
 func (s *server) newSession(c *call, p *schema.NewSessionParams) (reply, error) {
@@ -48,19 +44,6 @@ func (s *server) state(c *call, p *schema.SessionParams) (*schema.SessionState, 
 			st.Running.Seq = s.conn.lastSeq(st.SessionID)
 		}
 	}), nil
-}
-
-// messages gives a page of the committed dialogue.
-func (s *server) messages(c *call, p *schema.MessagesParams) (*schema.MessagesResult, error) {
-	target, err := s.reading(p.SessionID)
-	if err != nil {
-		return nil, err
-	}
-	limit := p.Limit
-	if limit == 0 {
-		limit = messagesPage
-	}
-	return target.Messages(p.AfterTurn, limit), nil
 }
 
 // listInjectors lists what names can be selected, never a text.

@@ -22,6 +22,7 @@ import (
 // send lock: OnSend keeps it, WriteObject encodes it.
 type stream struct {
 	limits limits
+	sizes  *sizes
 	frames *frames
 	calls  *calls
 	w      *writer
@@ -47,8 +48,8 @@ type inbound struct {
 	params []byte
 }
 
-func newStream(r io.Reader, w *writer, c *calls, f Framing, l limits) *stream {
-	s := &stream{limits: l, calls: c, w: w, input: r, ended: make(chan struct{}), stopped: make(chan struct{})}
+func newStream(r io.Reader, w *writer, c *calls, z *sizes, f Framing, l limits) *stream {
+	s := &stream{limits: l, sizes: z, calls: c, w: w, input: r, ended: make(chan struct{}), stopped: make(chan struct{})}
 	s.frames = newFrames(&uncorkingReader{r, w}, f, l.maxFrame, w.setFraming)
 	return s
 }
@@ -270,10 +271,33 @@ func (s *stream) unroll(elements []envelope, count int) {
 		s.refuse(nil, pastLimit("batch_too_large", "the batch has", s.limits.maxBatch, "messages"))
 		return
 	}
-	b := &batch{parts: make([][]byte, count), left: count}
+	room, ok := s.shareRoom(elements)
+	if !ok {
+		s.refuse(nil, pastLimit("batch_too_large", "the replies to the batch need", s.sizes.limit(), "bytes"))
+		return
+	}
+	b := &batch{parts: make([][]byte, count), left: count, room: room}
 	for place := range elements {
 		s.element(b, place, &elements[place])
 	}
+}
+
+// shareRoom gives each reply to the elements of a batch an equal part of one
+// message beside its id. Not ok means that not even errors would fit.
+func (s *stream) shareRoom(elements []envelope) (each int, ok bool) {
+	left, replies := s.sizes.room()-len("]"), 0
+	for i := range elements {
+		e := &elements[i]
+		if e.isReply() || e.id == nil && e.fault(s.limits) == nil {
+			continue // not answered
+		}
+		replies++
+		left -= max(len(e.answerID(s.limits)), len("null")) + len(",")
+	}
+	if replies == 0 {
+		return 0, true
+	}
+	return left / replies, left/replies >= leastRoom
 }
 
 func (s *stream) element(b *batch, place int, e *envelope) {
@@ -283,7 +307,8 @@ func (s *stream) element(b *batch, place int, e *envelope) {
 	}
 	call, bad := s.accept(e)
 	if bad != nil {
-		s.settle(b, place, appendError(nil, e.answerID(s.limits), bad))
+		id := e.answerID(s.limits)
+		s.settle(b, place, appendError(nil, id, bad, b.room+len(id)))
 		return
 	}
 	s.queue = append(s.queue, inbound{call, e.params})
@@ -291,7 +316,7 @@ func (s *stream) element(b *batch, place int, e *envelope) {
 		s.settle(b, place, nil)
 		return
 	}
-	call.batch, call.place = b, place
+	call.batch, call.place, call.room = b, place, b.room+len(e.id)
 	b.calls = append(b.calls, call)
 }
 
@@ -316,7 +341,7 @@ func (s *stream) accept(e *envelope) (*call, *wireError) {
 // refuse answers what is no request. These answers don't go through the
 // library, whose ids can't be null; a failed write shows in the writer.
 func (s *stream) refuse(id []byte, bad *wireError) {
-	_ = s.w.reply(appendError(nil, id, bad))
+	_ = s.w.reply(appendError(nil, id, bad, s.sizes.room()))
 }
 
 // settle puts a reply, or nil for none, into its batch, and sends that when it

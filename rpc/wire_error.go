@@ -1,7 +1,11 @@
 package rpc
 
 import (
+	encodingjson "encoding/json" // the library's RawMessage
 	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/prism-rpc/prism-rpc/internal/plain"
 	"github.com/prism-rpc/prism-rpc/schema"
@@ -28,6 +32,56 @@ type wireError struct {
 
 func (e *wireError) Error() string { return e.Message }
 
+// shorter are the bounds of an error's texts and lists, each tried when the
+// one before is not enough.
+var shorter = [...]bound{{4096, 256}, {1024, 64}, {256, 16}, {64, 4}}
+
+// fit is the error's text and data in as much room as there is for the error
+// object: whole, shortened, or in the end the kind alone.
+func (e *wireError) fit(room int) (message string, data *encodingjson.RawMessage) {
+	room = min(room, maxErrorBytes) - len(`{"code":-32768,"message":,"data":}`)
+	data = e.rawData()
+	if errorSize(e.Message, data) <= room {
+		return e.Message, data
+	}
+	for _, b := range shorter {
+		message, data = plain.Text(e.Message, b.text), b.shortData(e.rawData())
+		if errorSize(message, data) <= room {
+			return message, data
+		}
+	}
+	return message, kindOnly(data)
+}
+
+func errorSize(message string, data *encodingjson.RawMessage) int {
+	size := len(appendText(nil, message)) + len(`""`)
+	if data != nil {
+		size += len(*data)
+	}
+	return size
+}
+
+func (b bound) shortData(raw *encodingjson.RawMessage) *encodingjson.RawMessage {
+	if raw == nil {
+		return nil
+	}
+	short, err := b.abridge(*raw)
+	if err != nil {
+		return nil
+	}
+	return (*encodingjson.RawMessage)(&short)
+}
+
+func kindOnly(data *encodingjson.RawMessage) *encodingjson.RawMessage {
+	var d struct {
+		Kind string `json:"kind"`
+	}
+	if data == nil || json.Unmarshal(*data, &d, jsontext.AllowInvalidUTF8(true)) != nil {
+		return nil
+	}
+	return (&wireError{Data: d}).rawData()
+}
+
 // errorData is the data of the errors that concern the transport. Kind is
 // stable; the rest is there where it helps.
 type errorData struct {
@@ -45,6 +99,12 @@ func parseError(reason string, at int, hint string) *wireError {
 
 func invalidRequest(reason, hint string) *wireError {
 	return &wireError{codeInvalidRequest, "Invalid request: " + reason, errorData{Kind: "invalid_request", Hint: hint}}
+}
+
+// resultTooLarge is the answer in place of a result that can't be shortened.
+func resultTooLarge(limit int) *wireError {
+	return &wireError{codeInvalidRequest, fmt.Sprintf("The result has more than %d bytes", limit),
+		errorData{Kind: "result_too_large", Limit: limit, Hint: "ask for less, or for a larger maxMessageBytes in initialize"}}
 }
 
 func duplicateID() *wireError {

@@ -129,20 +129,24 @@ func (w *writer) delta(head []byte, text string) deltaRef {
 	return ref
 }
 
-// grow adds text to a delta event, unless that is written already, grown
-// large, or something was sent that the text must not overtake.
-func (w *writer) grow(ref deltaRef, text string) bool {
+// grow adds text to a delta event, unless that is written already, would be
+// larger than max, or something was sent that the text must not overtake.
+func (w *writer) grow(ref deltaRef, text string, max int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil || w.closed || ref.at < w.taken || ref.barrier != w.barrier {
 		return false
 	}
 	seg := &w.queue[w.head+int(ref.at-w.taken)]
-	if len(seg.b)+len(text) > deltaSize {
+	before := len(seg.b)
+	if before+len(text) > max {
 		return false
 	}
-	before := len(seg.b)
 	seg.b = appendText(seg.b, text)
+	if len(seg.b) > max { // by its escapes
+		seg.b = seg.b[:before]
+		return false
+	}
 	w.queued += len(seg.b) - before
 	return true
 }

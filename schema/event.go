@@ -86,6 +86,7 @@ type TurnEnded struct {
 	Cause      error       `json:"-"`               // what the connection that writes the event makes Error from
 	Committed  bool        `json:"committed"`
 	Redacted   []Redaction `json:"redacted,omitempty"`
+	Cut        []string    `json:"cut,omitempty"` // members that are shortened, the whole being too large for a message
 }
 
 // EventError is the error that the turn's request is answered with.

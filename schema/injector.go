@@ -82,6 +82,7 @@ type ListInjectorsParams struct {
 // ListInjectorsResult answers listInjectors, sorted by name, then by rank.
 type ListInjectorsResult struct {
 	Injectors []InjectorInfo `json:"injectors"`
+	Cut       []string       `json:"cut,omitempty"` // members that are shortened, the whole being too large for a message
 }
 
 // InjectorInfo describes one registered injector, never its text.

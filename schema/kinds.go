@@ -15,6 +15,7 @@ const (
 	KindIDTooLong      ErrorKind = "id_too_long"
 	KindMethodNotFound ErrorKind = "method_not_found"
 	KindInvalidParams  ErrorKind = "invalid_params"
+	KindResultTooLarge ErrorKind = "result_too_large"
 	KindInternal       ErrorKind = "internal"
 	KindCancelled      ErrorKind = "cancelled"
 
@@ -51,6 +52,7 @@ func ErrorKinds() []ErrorRow {
 		{KindBatchTooLarge, -32600, "A batch holds more messages than the limit."},
 		{KindTooDeep, -32600, "A message nests deeper than the limit."},
 		{KindIDTooLong, -32600, "An id is longer than the limit."},
+		{KindResultTooLarge, -32600, "The result is larger than the limit on messages, and can't be shortened."},
 		{KindAlreadyInitialized, -32600, "initialize came a second time."},
 		{KindMethodNotFound, -32601, "There is no such method."},
 		{KindInvalidParams, -32602, "The params are not of the method's shape; errors names the fields."},
@@ -72,7 +74,7 @@ func ErrorKinds() []ErrorRow {
 
 // CommonErrors lists the kinds that every method's requests can meet.
 func CommonErrors() []ErrorKind {
-	return []ErrorKind{KindInvalidParams, KindInternal, KindCancelled, KindOverloaded, KindBadConfig}
+	return []ErrorKind{KindInvalidParams, KindInternal, KindCancelled, KindOverloaded, KindBadConfig, KindResultTooLarge}
 }
 
 // ErrorData is the data of all errors: the kind, and what else helps.

@@ -30,8 +30,12 @@ func (p *InitializeParams) Options() InitializeOptions {
 
 // InitializeOptions are what a client may ask of the connection.
 type InitializeOptions struct {
-	Exclude []string      `json:"exclude,omitempty"` // event types not to send; unknown ones are ignored
+	Exclude []string      `json:"exclude,omitempty"` // event types and notice kinds not to send; unknown ones are ignored
 	Redact  []SecretValue `json:"redact,omitempty" validate:"omitempty,max=256,dive"`
+
+	// MaxMessageBytes bounds each message that the server writes, framing
+	// included; more than the server's own limit is that.
+	MaxMessageBytes *int `json:"maxMessageBytes,omitempty" validate:"omitempty,min=4096"`
 }
 
 // InitializeResult answers initialize.
@@ -51,6 +55,7 @@ type ServerInfo struct {
 type Capabilities struct {
 	Methods   []string       `json:"methods"`
 	Events    []EventType    `json:"events"`
+	Notices   []NoticeKind   `json:"notices"`
 	Features  []string       `json:"features"`
 	Limits    map[string]int `json:"limits"`
 	Providers []string       `json:"providers"`

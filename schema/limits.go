@@ -1,5 +1,11 @@
 package schema
 
+// Bounds on a message that the server writes, framing included (protocol §10).
+const (
+	MaxMessageBytes = 10_000_000
+	MinMessageBytes = 4096 // the least that a client may ask for
+)
+
 // Bounds on single values (protocol §10).
 const (
 	MaxSelected       = 256       // names in one list

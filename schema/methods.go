@@ -72,6 +72,7 @@ func CancelNotifications() []Notification {
 func ServerNotifications() []Notification {
 	return []Notification{
 		{"event", "A moment of a turn; all of a turn's come before its reply.", nil},
+		{"notice", "What belongs to no turn; never before the first reply.", of[Notice]()},
 	}
 }
 

@@ -30,6 +30,7 @@ export interface CancelledParams {
 export interface Capabilities {
   methods: Array<string>;
   events: Array<EventType>;
+  notices: Array<NoticeKind>;
   features: Array<string>;
   limits: Record<string, number>;
   providers: Array<string>;
@@ -136,7 +137,7 @@ export interface ErrorData {
 }
 
 /** ErrorKind is the stable name of an error, in its data. */
-export type ErrorKind = "parse_error" | "invalid_request" | "duplicate_id" | "frame_too_large" | "header_too_large" | "batch_too_large" | "too_deep" | "id_too_long" | "method_not_found" | "invalid_params" | "internal" | "cancelled" | "already_initialized" | "unknown_injector" | "session_not_found" | "session_busy" | "session_locked" | "turn_conflict" | "provider_error" | "provider_not_configured" | "overloaded" | "shutting_down" | "store_error" | "bad_config";
+export type ErrorKind = "parse_error" | "invalid_request" | "duplicate_id" | "frame_too_large" | "header_too_large" | "batch_too_large" | "too_deep" | "id_too_long" | "method_not_found" | "invalid_params" | "result_too_large" | "internal" | "cancelled" | "already_initialized" | "unknown_injector" | "session_not_found" | "session_busy" | "session_locked" | "turn_conflict" | "provider_error" | "provider_not_configured" | "overloaded" | "shutting_down" | "store_error" | "bad_config";
 
 /** EventError is the error that the turn's request is answered with. */
 export interface EventError {
@@ -159,16 +160,21 @@ export interface FieldError {
 export interface HistoryMessage {
   turn: number;
   role: Role;
-  content: Array<ContentBlock>;
+  /** absent: it is too large for a message; read its text in pieces */
+  content?: Array<ContentBlock>;
+  /** the text's size, where there is no content */
+  messageBytes?: number;
   at: string;
   cancelled?: boolean;
 }
 
 /** InitializeOptions are what a client may ask of the connection. */
 export interface InitializeOptions {
-  /** event types not to send; unknown ones are ignored */
+  /** event types and notice kinds not to send; unknown ones are ignored */
   exclude?: Array<string> | null;
   redact?: Array<SecretValueOpen> | null;
+  /** MaxMessageBytes bounds each message that the server writes, framing included; more than the server's own limit is that. */
+  maxMessageBytes?: number | null;
 }
 
 /** InitializeParams are the params of initialize. */
@@ -277,6 +283,8 @@ export interface ListInjectorsParams {
 /** ListInjectorsResult answers listInjectors, sorted by name, then by rank. */
 export interface ListInjectorsResult {
   injectors: Array<InjectorInfo>;
+  /** members that are shortened, the whole being too large for a message */
+  cut?: Array<string>;
 }
 
 /** Message is one side's words. */
@@ -295,19 +303,27 @@ export interface MessageDelta {
   text: string;
 }
 
-/** MessagesParams are the params of messages: a page of turns after AfterTurn. */
+/** MessagesParams are the params of messages: for a page of turns, those after AfterTurn; for a piece of one turn's text, Turn and what follows it. */
 export interface MessagesParams {
   sessionId?: string | null;
   afterTurn?: number | null;
   /** turns; 0 is 100 */
   limit?: number | null;
+  turn?: number | null;
+  /** bytes of the text; absent is 0 */
+  offset?: number | null;
+  /** whose text; absent is assistant */
+  role?: "user" | "assistant" | null;
   _meta?: unknown;
 }
 
-/** MessagesResult answers messages. */
+/** MessagesResult answers messages: with a page of Messages, or with a piece of Text. */
 export interface MessagesResult {
-  messages: Array<HistoryMessage>;
+  messages?: Array<HistoryMessage>;
   nextAfterTurn?: number;
+  text?: string;
+  /** bytes of the text, to ask for the next piece */
+  nextOffset?: number;
 }
 
 /** NewSessionParams are the params of newSession. */
@@ -329,6 +345,23 @@ export interface NewSessionParams {
 export interface NoParams {
   _meta?: unknown;
 }
+
+/** A Notice tells what belongs to no turn. */
+export interface Notice {
+  level: NoticeLevel;
+  kind: NoticeKind;
+  /** for people */
+  message: string;
+  sessionId?: string;
+  /** what the message speaks of */
+  data?: Record<string, unknown>;
+}
+
+/** NoticeKind names a kind of notice. */
+export type NoticeKind = "config_warning" | "prompt_not_run" | "redact_env_unset" | "store_repaired";
+
+/** NoticeLevel says how much a notice matters. */
+export type NoticeLevel = "info" | "warning" | "error";
 
 /** OpenRPCDocument is the shape of the document that rpc.discover answers. */
 export interface OpenRPCDocument {
@@ -445,6 +478,8 @@ export interface RunningTurn {
   startedAt: string;
   /** the answer so far */
   text: string;
+  /** its size, where only its beginning fits */
+  textBytes?: number;
   /** of the last event written to this connection */
   seq: number;
 }
@@ -489,6 +524,8 @@ export interface SessionState {
   /** summed over the session */
   usage: Usage;
   interrupted?: Interrupted;
+  /** members that are shortened, the whole being too large for a message */
+  cut?: Array<string>;
 }
 
 /** SessionStatus tells whether a session has work. */
@@ -526,6 +563,8 @@ export interface TurnEnded {
   error?: EventError;
   committed: boolean;
   redacted?: Array<Redaction>;
+  /** members that are shortened, the whole being too large for a message */
+  cut?: Array<string>;
 }
 
 /** TurnResult answers prompt and followUp, after the turn is durable. */
@@ -536,10 +575,15 @@ export interface TurnResult {
   turn?: number;
   committed: boolean;
   stopReason: StopReason;
-  message: Message;
+  /** absent: it is too large for a message; read its text in pieces */
+  message?: Message;
   usage: Usage;
   injected: Array<Injected>;
   redacted?: Array<Redaction>;
+  /** the text's size, where there is no message */
+  messageBytes?: number;
+  /** members that are shortened, the whole being too large for a message */
+  cut?: Array<string>;
 }
 
 /** TurnStarted says that a turn has its number and begins. */
@@ -625,6 +669,8 @@ export interface ClientNotifications {
 export interface ServerNotifications {
   /** A moment of a turn; all of a turn's come before its reply. */
   event: TurnEvent;
+  /** What belongs to no turn; never before the first reply. */
+  notice: Notice;
 }
 
 /** An event of a turn, told apart by its type. */

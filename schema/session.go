@@ -52,6 +52,7 @@ type SessionState struct {
 	Generation           int           `json:"generation"`
 	Usage                Usage         `json:"usage"` // summed over the session
 	Interrupted          *Interrupted  `json:"interrupted,omitempty"`
+	Cut                  []string      `json:"cut,omitempty"` // members that are shortened, the whole being too large for a message
 }
 
 // SessionStatus tells whether a session has work.
@@ -69,8 +70,9 @@ type RunningTurn struct {
 	RequestID jsontext.Value `json:"requestId,omitempty"`
 	Turn      int            `json:"turn"`
 	StartedAt string         `json:"startedAt"`
-	Text      string         `json:"text"` // the answer so far
-	Seq       uint64         `json:"seq"`  // of the last event written to this connection
+	Text      string         `json:"text"`               // the answer so far
+	TextBytes int            `json:"textBytes,omitzero"` // its size, where only its beginning fits
+	Seq       uint64         `json:"seq"`                // of the last event written to this connection
 }
 
 // QueuedTurn is a followUp that waits.
@@ -91,27 +93,51 @@ type Interrupted struct {
 	Reason  string `json:"reason"` // crash
 }
 
-// MessagesParams are the params of messages: a page of turns after AfterTurn.
+// MessagesParams are the params of messages: for a page of turns, those after
+// AfterTurn; for a piece of one turn's text, Turn and what follows it.
 type MessagesParams struct {
 	SessionID string `json:"sessionId,omitempty" validate:"omitempty,sessionid"`
 	AfterTurn int    `json:"afterTurn,omitzero" validate:"min=0"`
 	Limit     int    `json:"limit,omitzero" validate:"min=0,max=1000"` // turns; 0 is 100
+
+	Turn   *int   `json:"turn,omitempty" validate:"omitempty,min=1"`
+	Offset *int   `json:"offset,omitempty" validate:"omitempty,min=0"`              // bytes of the text; absent is 0
+	Role   string `json:"role,omitempty" validate:"omitempty,oneof=user assistant"` // whose text; absent is assistant
 	Meta
 }
 
-// MessagesResult answers messages. NextAfterTurn is there when more follow.
+func (p *MessagesParams) check() *ParamsError {
+	switch {
+	case p.Turn != nil && p.AfterTurn != 0:
+		return BadField("afterTurn", "excluded", "belongs to a page; turn asks for one turn's text")
+	case p.Turn != nil && p.Limit != 0:
+		return BadField("limit", "excluded", "belongs to a page; turn asks for one turn's text")
+	case p.Turn == nil && p.Offset != nil:
+		return BadField("turn", "required", "is missing; offset stands in a turn's text")
+	case p.Turn == nil && p.Role != "":
+		return BadField("turn", "required", "is missing; role says whose text of a turn")
+	}
+	return nil
+}
+
+// MessagesResult answers messages: with a page of Messages, or with a piece of
+// Text. NextAfterTurn and NextOffset are there when more follow.
 type MessagesResult struct {
-	Messages      []HistoryMessage `json:"messages"`
+	Messages      []HistoryMessage `json:"messages,omitzero"`
 	NextAfterTurn *int             `json:"nextAfterTurn,omitempty"`
+
+	Text       *string `json:"text,omitempty"`
+	NextOffset *int    `json:"nextOffset,omitempty"` // bytes of the text, to ask for the next piece
 }
 
 // HistoryMessage is one committed message.
 type HistoryMessage struct {
-	Turn      int            `json:"turn"`
-	Role      Role           `json:"role"`
-	Content   []ContentBlock `json:"content"`
-	At        string         `json:"at"`
-	Cancelled bool           `json:"cancelled,omitzero"`
+	Turn         int            `json:"turn"`
+	Role         Role           `json:"role"`
+	Content      []ContentBlock `json:"content,omitzero"`      // absent: it is too large for a message; read its text in pieces
+	MessageBytes int            `json:"messageBytes,omitzero"` // the text's size, where there is no content
+	At           string         `json:"at"`
+	Cancelled    bool           `json:"cancelled,omitzero"`
 }
 
 // AbortParams are the params of abort.

@@ -204,10 +204,13 @@ type TurnResult struct {
 	Turn       int         `json:"turn,omitzero"` // absent: cancelled while queued, so it had none
 	Committed  bool        `json:"committed"`
 	StopReason StopReason  `json:"stopReason"`
-	Message    Message     `json:"message"`
+	Message    Message     `json:"message,omitzero"` // absent: it is too large for a message; read its text in pieces
 	Usage      Usage       `json:"usage"`
 	Injected   []Injected  `json:"injected"`
 	Redacted   []Redaction `json:"redacted,omitempty"`
+
+	MessageBytes int      `json:"messageBytes,omitzero"` // the text's size, where there is no message
+	Cut          []string `json:"cut,omitempty"`         // members that are shortened, the whole being too large for a message
 }
 
 // Message is one side's words.

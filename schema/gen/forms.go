@@ -89,4 +89,8 @@ var wholes = map[formOf]string{
 		{"properties": {"type": {"const": "text"}}},
 		{"properties": {"type": {"const": "resource_link"}, "uri": {"type": "string", "minLength": 1}, "name": {"type": "string", "minLength": 1}}, "required": ["uri", "name"]},
 		{"properties": {"type": {"const": "resource"}, "resource": {"type": "object", "properties": {"uri": {"type": "string", "minLength": 1}}, "required": ["uri"]}}, "required": ["resource"]}]}`,
+
+	{taken, reflect.TypeFor[schema.MessagesParams]()}: `{"anyOf": [
+		{"properties": {"turn": {"type": "integer"}, "afterTurn": {"enum": [0, null]}, "limit": {"enum": [0, null]}}, "required": ["turn"]},
+		{"properties": {"turn": {"type": "null"}, "offset": {"type": "null"}, "role": {"enum": ["", null]}}}]}`,
 }

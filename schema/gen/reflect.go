@@ -60,6 +60,11 @@ func (g *generator) collect() error {
 		name := g.define(sent, e.Shape)
 		g.defs[name].Properties.Set("type", &jsonschema.Schema{Const: string(e.Type)})
 	}
+	for _, n := range schema.ServerNotifications() {
+		if n.Params != nil {
+			g.define(sent, n.Params)
+		}
+	}
 	g.define(sent, reflect.TypeFor[schema.ErrorData]())
 	for _, f := range alsoUsed {
 		g.define(f.mode, f.typ)
