@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 
 	"github.com/prism-rpc/prism-rpc/provider"
 	"github.com/prism-rpc/prism-rpc/schema"
@@ -132,8 +133,15 @@ func (r *Run) failure(err error, partial bool) error {
 	case errors.As(err, &conflict), errors.Is(err, ErrStore):
 		return err
 	}
-	r.session.manager.cfg.Logger.Error("run failed", zap.String("session", r.session.id), zap.String("run", r.id), zap.Error(err))
+	r.log(zap.ErrorLevel, "run failed", err)
 	return err
+}
+
+// log writes what went wrong with the run, without the secrets that only this
+// run knows of.
+func (r *Run) log(level zapcore.Level, message string, err error, more ...zap.Field) {
+	fields := append(more, zap.String("session", r.session.id), zap.String("run", r.id), zap.String("error", r.redactor.Text(err.Error(), nil)))
+	r.session.manager.cfg.Logger.Log(level, message, fields...)
 }
 
 // commit makes the turn durable, then part of the session.

@@ -85,7 +85,7 @@ func (r *Run) reportInjected(injected []schema.Injected, skipped []inject.Skippe
 		r.emit(&schema.InjectedEvent{EventHeader: r.header(schema.EventInjected, r.turn), Injected: in})
 	}
 	for _, sk := range skipped {
-		r.session.manager.cfg.Logger.Warn("injector skipped", zap.String("session", r.session.id), zap.String("injector", sk.Name), zap.Error(sk.Err))
+		r.log(zap.WarnLevel, "injector skipped", sk.Err, zap.String("injector", sk.Name))
 		r.emit(&schema.InjectorSkipped{EventHeader: r.header(schema.EventInjectorSkipped, r.turn), Name: sk.Name, Reason: string(sk.Reason)})
 	}
 }
