@@ -171,14 +171,29 @@ func (s *Session) prepare(ctx context.Context, start Start) (*Run, error) {
 	return r, nil
 }
 
+// redactorFor knows the session's secrets and the run's. The last one made is
+// kept, since a connection brings the same secrets with each run.
 func (s *Session) redactorFor(o RunOptions) (*redact.Redactor, error) {
 	s.mu.Lock()
-	red := s.redactor
-	s.mu.Unlock()
+	defer s.mu.Unlock()
+	base := s.redactor
 	if o.Redactor != nil {
-		red = o.Redactor
+		base = o.Redactor
 	}
-	return withSecrets(red, o.Secrets)
+	if last := s.lastRedactor; last.made != nil && last.base == base && slices.Equal(last.secrets, o.Secrets) {
+		return last.made, nil
+	}
+	made, err := withSecrets(base, o.Secrets)
+	if err == nil {
+		s.lastRedactor = madeRedactor{base, o.Secrets, made}
+	}
+	return made, err
+}
+
+type madeRedactor struct {
+	base    *redact.Redactor
+	secrets []schema.SecretValue
+	made    *redact.Redactor
 }
 
 // withSecrets adds values that came over the wire. The error is a

@@ -16,18 +16,19 @@ type Session struct {
 	id      string
 	manager *Manager
 
-	mu          sync.Mutex // never held across a provider call or a file's sync
-	redactor    *redact.Redactor
-	settings    schema.SessionSettings
-	turns       []turnInfo // committed, from turn 1
-	history     provider.History
-	usage       schema.Usage
-	interrupted *schema.Interrupted
-	unresolved  *schema.Interrupted // replaying: the last started turn of which no end is known yet
-	running     *Run
-	last        *Run   // the run that ended last
-	queue       []*Run // accepted, not started
-	queueBytes  int
+	mu           sync.Mutex // never held across a provider call or a file's sync
+	redactor     *redact.Redactor
+	lastRedactor madeRedactor
+	settings     schema.SessionSettings
+	turns        []turnInfo // committed, from turn 1
+	history      provider.History
+	usage        schema.Usage
+	interrupted  *schema.Interrupted
+	unresolved   *schema.Interrupted // replaying: the last started turn of which no end is known yet
+	running      *Run
+	last         *Run   // the run that ended last
+	queue        []*Run // accepted, not started
+	queueBytes   int
 
 	logMu sync.Mutex // never taken while mu is held
 	log   Log        // nil until the first record
