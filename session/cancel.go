@@ -11,9 +11,7 @@ import (
 func (r *Run) Cancel() bool {
 	s := r.session
 	s.mu.Lock()
-	if i := slices.Index(s.queue, r); i >= 0 {
-		s.queue = slices.Delete(s.queue, i, i+1)
-		s.queueBytes -= r.size
+	if len(s.unqueue(func(q *Run) bool { return q == r })) > 0 {
 		s.mu.Unlock()
 		r.endQueued()
 		return true
@@ -38,18 +36,45 @@ func (r *Run) endQueued() {
 
 // Abort cancels the running turn, or the one run of that id, running or
 // queued; with clear also all that wait. It returns the runs that it
-// cancelled, the queued ones first.
+// cancelled, in the order in which they were asked for, which is also the
+// order in which they end.
 func (s *Session) Abort(runID string, clear bool) []*Run {
 	s.mu.Lock()
 	var targets []*Run
-	for _, r := range s.queue {
-		if clear || runID != "" && r.id == runID {
-			targets = append(targets, r)
-		}
+	if r := s.running; r != nil && !r.closing && (runID == "" || r.id == runID) {
+		r.cancelled = true
+		r.cancel(errCancelled)
+		targets = append(targets, r)
 	}
-	if s.running != nil && (runID == "" || s.running.id == runID) {
-		targets = append(targets, s.running)
-	}
+	queued := s.unqueue(func(r *Run) bool { return clear || runID != "" && r.id == runID })
 	s.mu.Unlock()
-	return slices.DeleteFunc(targets, func(r *Run) bool { return !r.Cancel() })
+	if len(queued) > 0 {
+		s.manager.spawn(func() { endInOrder(slices.Concat(targets, queued)) })
+	}
+	return append(targets, queued...)
+}
+
+// unqueue takes runs out of the queue; mu is held.
+func (s *Session) unqueue(which func(*Run) bool) []*Run {
+	var out []*Run
+	s.queue = slices.DeleteFunc(s.queue, func(r *Run) bool {
+		if !which(r) {
+			return false
+		}
+		out = append(out, r)
+		s.queueBytes -= r.size
+		return true
+	})
+	return out
+}
+
+// endInOrder ends the runs that never started, each when the one before it is
+// settled.
+func endInOrder(runs []*Run) {
+	for _, r := range runs {
+		if r.turn == 0 {
+			r.endQueued()
+		}
+		<-r.settled
+	}
 }

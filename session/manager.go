@@ -261,6 +261,13 @@ func (m *Manager) pump() {
 	}
 }
 
+// spawn runs f beside the turns; Close waits for it.
+func (m *Manager) spawn(f func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.workers.Go(f)
+}
+
 func (m *Manager) work(r *Run) {
 	defer m.workers.Done()
 	more := r.execute()

@@ -293,8 +293,8 @@ func TestQueueIsBounded(t *testing.T) {
 		s, err := m.View("s")
 		require.NoError(t, err)
 		assert.Len(t, s.Abort("", true), 2)
-		assert.Equal(t, schema.StopCancelled, wait(t, second).StopReason)
 		assert.Equal(t, schema.StopCancelled, wait(t, first).StopReason)
+		assert.Equal(t, schema.StopCancelled, wait(t, second).StopReason)
 	})
 }
 
@@ -329,6 +329,39 @@ func TestU1CancelledTurnWithoutTextLeavesItsNumber(t *testing.T) {
 		assert.False(t, res.Committed)
 		assert.Equal(t, 1, res.Turn)
 		assert.Equal(t, 0, state(t, m, "s").Turn)
+	})
+}
+
+func TestU5AbortSettlesEachRunInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newManager(t, session.Config{Provider: streams("", time.Hour)})
+		var mu sync.Mutex
+		var settled []string
+		ask := func(name string) {
+			run := begin(t, m, "s", name, true, session.RunOptions{})
+			go func() {
+				res, err := run.Wait()
+				assert.NoError(t, err)
+				assert.Equal(t, schema.StopCancelled, res.StopReason)
+				mu.Lock()
+				defer mu.Unlock()
+				settled = append(settled, name)
+				run.Settle()
+			}()
+		}
+		for _, name := range []string{"1", "2", "3", "4", "5", "6"} {
+			ask(name)
+		}
+		synctest.Wait()
+		s, err := m.View("s")
+		require.NoError(t, err)
+		assert.Len(t, s.Abort("", false), 1)
+		synctest.Wait()
+		assert.Equal(t, []string{"1"}, settled)
+		assert.Len(t, s.Abort("", true), 5)
+		synctest.Wait()
+		assert.Equal(t, []string{"1", "2", "3", "4", "5", "6"}, settled)
+		assert.Equal(t, schema.StatusIdle, s.State().Status)
 	})
 }
 
