@@ -41,6 +41,8 @@ type connOptions struct {
 	// cancelled contexts as cancelled, all else as an internal error, logged.
 	describe func(error) *wireError
 
+	firstReply func() // if set, called once when a reply was given to the writer; must not block
+
 	framing      Framing
 	limits       limits
 	drainTimeout time.Duration // how long the end of the input waits for calls; default 30 s
@@ -101,6 +103,9 @@ func newConn(r io.Reader, w io.Writer, o connOptions) *conn {
 	c.sizes = newSizes(o.limits.maxMessage)
 	c.events = newEvents(c.w, c.sizes)
 	c.stream = newStream(r, c.w, c.calls, c.sizes, o.framing, o.limits)
+	if o.firstReply != nil {
+		c.stream.replied = sync.OnceFunc(o.firstReply)
+	}
 	return c
 }
 

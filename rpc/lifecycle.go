@@ -19,25 +19,34 @@ func (s *server) initialize(c *call, raw []byte) (reply, error) {
 		return reply{}, err
 	}
 	options := p.Options()
-	values := make([]redact.Value, len(options.Redact))
-	for i, v := range options.Redact {
+	if err := s.greeted(options.Redact); err != nil {
+		return reply{}, err
+	}
+	s.conn.exclude(options.Exclude)
+	s.Notifier.exclude(options.Exclude)
+	if options.MaxMessageBytes != nil {
+		s.conn.sizes.lower(*options.MaxMessageBytes)
+	}
+	return reply{result: s.greeting()}, nil
+}
+
+// greeted takes the connection's secrets, once.
+func (s *server) greeted(secrets []schema.SecretValue) error {
+	values := make([]redact.Value, len(secrets))
+	for i, v := range secrets {
 		values[i] = redact.Value{Name: v.Name, Secret: redact.NewSecret(v.Value)}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.initialized {
-		return reply{}, errInitialized
+		return errInitialized
 	}
 	red, err := s.redactor.With(values...)
 	if err != nil {
-		return reply{}, schema.BadField("initializationOptions.redact", "secret", err.Error())
+		return schema.BadField("initializationOptions.redact", "secret", err.Error())
 	}
-	s.initialized, s.redactor, s.secrets = true, red, options.Redact
-	s.conn.exclude(options.Exclude)
-	if options.MaxMessageBytes != nil {
-		s.conn.sizes.lower(*options.MaxMessageBytes)
-	}
-	return reply{result: s.greeting()}, nil
+	s.initialized, s.redactor, s.secrets = true, red, secrets
+	return nil
 }
 
 func (s *server) greeting() *schema.InitializeResult {

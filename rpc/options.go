@@ -6,6 +6,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/prism-rpc/prism-rpc/redact"
+	"github.com/prism-rpc/prism-rpc/schema"
 	"github.com/prism-rpc/prism-rpc/session"
 )
 
@@ -44,6 +45,9 @@ type Options struct {
 	DrainTimeout time.Duration // how long the end of input waits for turns; default 30 s
 	OnEOF        OnEOF         // default drain
 
-	Redactor *redact.Redactor // for errors and logs of the connection
+	Notices  []schema.Notice // what start-up has to say; sent after the first reply
+	Notifier *Notifier       // takes further ones; nil: only the connection itself has any
+
+	Redactor *redact.Redactor // for errors, notices and logs of the connection
 	Logger   *zap.Logger      // nil logs nothing
 }

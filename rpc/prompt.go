@@ -24,10 +24,6 @@ func (s *server) turn(c *call, p *schema.PromptParams, start session.Start) (rep
 	if err := s.checkRunning(); err != nil {
 		return reply{}, err
 	}
-	if c.isNotification() {
-		s.Logger.Warn(c.method + " came without an id and was not run")
-		return reply{}, nil
-	}
 	start.SessionID, start.Input, start.RunOptions = p.SessionID, p.Input, s.runOptions(c, p)
 	if start.SessionID == "" {
 		start.SessionID, start.Create = s.ownSession(), true

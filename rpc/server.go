@@ -58,6 +58,12 @@ func newServer(o Options) *server {
 	if o.Version == "" {
 		o.Version = "devel"
 	}
+	if o.Notifier == nil {
+		o.Notifier = new(Notifier)
+	}
+	for _, n := range o.Notices {
+		o.Notifier.Notify(n)
+	}
 	return &server{Options: o, redactor: o.Redactor, defaultSession: o.DefaultSession}
 }
 
@@ -71,6 +77,7 @@ func (s *server) connOptions() connOptions {
 		framing:      s.Framing,
 		limits:       limits{maxFrame: s.MaxFrame},
 		describe:     s.describe,
+		firstReply:   s.firstReply,
 		urgent:       map[string]bool{"abort": true, "exit": true, "initialize": true, "ping": true, "shutdown": true, "state": true},
 		drainTimeout: s.DrainTimeout,
 		onEOF:        s.OnEOF,
@@ -87,8 +94,8 @@ func (s *server) methods() map[string]begin {
 		"rpc.discover":  now(s.discover),
 		"shutdown":      now(s.shutdown),
 		"exit":          now(s.exit),
-		"prompt":        later(s.prompt),
-		"followUp":      later(s.followUp),
+		"prompt":        s.asked(later(s.prompt)),
+		"followUp":      s.asked(later(s.followUp)),
 		"abort":         later(s.abort),
 		"newSession":    later(s.newSession),
 		"setModel":      later(s.setModel),

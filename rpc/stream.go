@@ -28,6 +28,8 @@ type stream struct {
 	w      *writer
 	input  io.Reader
 
+	replied func() // called after each reply
+
 	ended   chan struct{} // closed at the end of the input
 	readErr error         // why it ended, nil for EOF; set before ended is closed
 	stopped chan struct{} // closed by the connection when nothing more is to be handed out
@@ -49,7 +51,7 @@ type inbound struct {
 }
 
 func newStream(r io.Reader, w *writer, c *calls, z *sizes, f Framing, l limits) *stream {
-	s := &stream{limits: l, sizes: z, calls: c, w: w, input: r, ended: make(chan struct{}), stopped: make(chan struct{})}
+	s := &stream{limits: l, sizes: z, calls: c, w: w, input: r, replied: func() {}, ended: make(chan struct{}), stopped: make(chan struct{})}
 	s.frames = newFrames(&uncorkingReader{r, w}, f, l.maxFrame, w.setFraming)
 	return s
 }
@@ -158,6 +160,7 @@ func (s *stream) WriteObject(any) error {
 	}
 	s.calls.leave(call)
 	defer s.calls.gone()
+	defer s.replied()
 	if resp.Error != nil {
 		return s.w.reply(appendResponse(nil, resp))
 	}
@@ -342,6 +345,7 @@ func (s *stream) accept(e *envelope) (*call, *wireError) {
 // library, whose ids can't be null; a failed write shows in the writer.
 func (s *stream) refuse(id []byte, bad *wireError) {
 	_ = s.w.reply(appendError(nil, id, bad, s.sizes.room()))
+	s.replied()
 }
 
 // settle puts a reply, or nil for none, into its batch, and sends that when it
@@ -356,5 +360,6 @@ func (s *stream) settle(b *batch, place int, reply []byte) error {
 	if whole == nil { // notifications alone
 		return nil
 	}
+	defer s.replied()
 	return s.w.reply(whole)
 }

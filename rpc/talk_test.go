@@ -30,7 +30,8 @@ type setUp struct {
 	Injectors  []schema.InjectorSpec
 	Secrets    []schema.SecretValue
 	NoProvider bool
-	Calls      *int // how often the provider is to be called in all
+	Notices    []schema.Notice // of start-up
+	Calls      *int            // how often the provider is to be called in all
 }
 
 func TestTalk(t *testing.T) {
@@ -66,7 +67,7 @@ func newServer(t *testing.T, files map[string][]byte) talk.Serve {
 	held, err := contract.NewConversation()
 	require.NoError(t, err)
 	return func(ctx context.Context, r io.Reader, w io.Writer) error {
-		err := rpc.Serve(ctx, held.Input(r), held.Output(w), rpc.Options{Sessions: manager, Version: "0.0.0", Redactor: red, DefaultSession: "main", DrainTimeout: time.Hour})
+		err := rpc.Serve(ctx, held.Input(r), held.Output(w), rpc.Options{Sessions: manager, Version: "0.0.0", Redactor: red, DefaultSession: "main", DrainTimeout: time.Hour, Notices: up.Notices})
 		model.Close()
 		require.NoError(t, held.Err(), "each line is what the schema says")
 		require.NoError(t, manager.Close())
