@@ -83,7 +83,10 @@ type conn struct {
 	calls  *calls
 	events *events
 	sizes  *sizes
-	ctx    context.Context // of the calls; set by serve before it reads
+
+	rpc       *jsonrpc2.Conn // set before the first message is read
+	callbacks *callbacks
+	ctx       context.Context // of the calls; set by serve before it reads
 
 	ending sync.Once
 	ended  chan struct{} // closed by end
@@ -102,7 +105,8 @@ func newConn(r io.Reader, w io.Writer, o connOptions) *conn {
 	c.w = newWriter(w, o.limits.maxUnreadBytes)
 	c.sizes = newSizes(o.limits.maxMessage)
 	c.events = newEvents(c.w, c.sizes)
-	c.stream = newStream(r, c.w, c.calls, c.sizes, o.framing, o.limits)
+	c.callbacks = newCallbacks(o.limits.maxCallbacks)
+	c.stream = newStream(r, c.w, c.calls, c.callbacks, c.sizes, o.framing, o.limits)
 	if o.firstReply != nil {
 		c.stream.replied = sync.OnceFunc(o.firstReply)
 	}

@@ -94,7 +94,7 @@ func TestLibrary_OnSendComesRightBeforeWriteObjectOfTheSameResponse(t *testing.T
 }
 
 func TestLibrary_ADecodedMessageCanBeCopied(t *testing.T) {
-	s := newStream(nil, newWriter(io.Discard, 1), &calls{byID: map[string]*call{}}, newSizes(schema.MaxMessageBytes), FramingLines, limits{})
+	s := newStream(nil, newWriter(io.Discard, 1), &calls{byID: map[string]*call{}}, newCallbacks(1), newSizes(schema.MaxMessageBytes), FramingLines, limits{})
 	var kind reflect.Type
 	reader := &copying{s: s, kind: &kind}
 	c := jsonrpc2.NewConn(t.Context(), reader, &pinned{}, jsonrpc2.OnRecv(func(req *jsonrpc2.Request, _ *jsonrpc2.Response) {

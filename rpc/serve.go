@@ -34,11 +34,13 @@ func (c *conn) serve(ctx context.Context) error {
 	defer cancel(nil)
 	c.ctx = ctx
 	go c.w.loop() // ends after c.w.close
-	rpc := jsonrpc2.NewConn(context.WithoutCancel(ctx), c.stream, c, c.stream.hooks()...)
+	before := func(rpc *jsonrpc2.Conn) { c.rpc = rpc }
+	rpc := jsonrpc2.NewConn(context.WithoutCancel(ctx), c.stream, c, append(c.stream.hooks(), before)...)
 
 	err := c.run(ctx)
 	cancel(errClosing)
 	c.calls.close()
+	c.callbacks.close()
 	c.settle(rpc)
 	err = errors.Join(err, c.flush())
 	close(c.stream.stopped)

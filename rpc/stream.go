@@ -28,6 +28,8 @@ type stream struct {
 	w      *writer
 	input  io.Reader
 
+	callbacks *callbacks
+
 	replied func() // called after each reply
 
 	ended   chan struct{} // closed at the end of the input
@@ -40,18 +42,20 @@ type stream struct {
 	params json.RawMessage
 	sample reflect.Value // a message that the library decoded from the constant envelope
 
-	// Set by OnSend, used by WriteObject; the library's send lock guards it.
+	// Set by OnSend, used by WriteObject; the library's send lock guards them.
 	sending *jsonrpc2.Response
+	asking  *asked
 }
 
-// inbound is a call with its params, which lie in the frame.
+// inbound is a call with its params, which lie in the frame, or a reply.
 type inbound struct {
 	call   *call
 	params []byte
+	reply  *response
 }
 
-func newStream(r io.Reader, w *writer, c *calls, z *sizes, f Framing, l limits) *stream {
-	s := &stream{limits: l, sizes: z, calls: c, w: w, input: r, replied: func() {}, ended: make(chan struct{}), stopped: make(chan struct{})}
+func newStream(r io.Reader, w *writer, c *calls, b *callbacks, z *sizes, f Framing, l limits) *stream {
+	s := &stream{limits: l, sizes: z, calls: c, callbacks: b, w: w, input: r, replied: func() {}, ended: make(chan struct{}), stopped: make(chan struct{})}
 	s.frames = newFrames(&uncorkingReader{r, w}, f, l.maxFrame, w.setFraming)
 	return s
 }
@@ -70,7 +74,7 @@ func (u *uncorkingReader) Read(p []byte) (int, error) {
 func (s *stream) hooks() []jsonrpc2.ConnOpt {
 	return []jsonrpc2.ConnOpt{
 		jsonrpc2.OnRecv(s.onRecv),
-		jsonrpc2.OnSend(func(_ *jsonrpc2.Request, resp *jsonrpc2.Response) { s.sending = resp }),
+		jsonrpc2.OnSend(s.onSend),
 		jsonrpc2.SetLogger(noLogger{}),
 	}
 }
@@ -95,6 +99,9 @@ func (s *stream) ReadObject(v any) error {
 	s.now, s.queue[0] = s.queue[0], inbound{}
 	s.queue = s.queue[1:]
 	s.w.corked.Store(len(s.queue) > 0 || s.frames.r.Buffered() > 0)
+	if s.now.reply != nil {
+		return v.(json.Unmarshaler).UnmarshalJSON(s.now.reply.envelope())
+	}
 	return s.copySample(v)
 }
 
@@ -112,6 +119,7 @@ func (s *stream) finish(err error) error {
 		s.readErr = err
 	}
 	s.w.uncork()
+	s.callbacks.close()
 	close(s.ended)
 	<-s.stopped
 	return io.EOF
@@ -135,7 +143,13 @@ func (s *stream) copySample(v any) error {
 	return nil
 }
 
-func (s *stream) onRecv(req *jsonrpc2.Request, _ *jsonrpc2.Response) {
+func (s *stream) onRecv(req *jsonrpc2.Request, resp *jsonrpc2.Response) {
+	if resp != nil {
+		reply := s.now.reply
+		resp.Result, resp.Error = &reply.result, reply.err
+		s.callbacks.free(reply.slot) // the library has let go of it
+		return
+	}
 	call := s.now.call
 	s.params = s.now.params
 	*req = jsonrpc2.Request{
@@ -146,11 +160,20 @@ func (s *stream) onRecv(req *jsonrpc2.Request, _ *jsonrpc2.Response) {
 	}
 }
 
-// WriteObject implements jsonrpc2.ObjectStream for responses; this side sends
-// nothing else through the library. A second answer to a request is refused.
+func (s *stream) onSend(req *jsonrpc2.Request, resp *jsonrpc2.Response) {
+	s.sending = resp
+	if req != nil {
+		s.asking = askedOf(req)
+	}
+}
+
+// WriteObject implements jsonrpc2.ObjectStream. A second answer to a request is
+// refused.
 func (s *stream) WriteObject(any) error {
 	resp := s.sending
-	s.sending = nil
+	if resp == nil {
+		return s.asking.write(s.w)
+	}
 	call := s.calls.claim(resp.ID.Str)
 	if call == nil {
 		return errAnswered
@@ -253,7 +276,8 @@ func invalidUTF8(frame []byte) int {
 
 // single takes a message that came alone.
 func (s *stream) single(e *envelope) {
-	if e.isReply() { // to a request that was never sent
+	if e.isReply() {
+		s.reply(e)
 		return
 	}
 	call, bad := s.accept(e)
@@ -261,7 +285,7 @@ func (s *stream) single(e *envelope) {
 		s.refuse(e.answerID(s.limits), bad)
 		return
 	}
-	s.queue = append(s.queue, inbound{call, e.params})
+	s.queue = append(s.queue, inbound{call: call, params: e.params})
 }
 
 // unroll takes the elements of a batch.
@@ -305,6 +329,7 @@ func (s *stream) shareRoom(elements []envelope) (each int, ok bool) {
 
 func (s *stream) element(b *batch, place int, e *envelope) {
 	if e.isReply() {
+		s.reply(e)
 		s.settle(b, place, nil)
 		return
 	}
@@ -314,7 +339,7 @@ func (s *stream) element(b *batch, place int, e *envelope) {
 		s.settle(b, place, appendError(nil, id, bad, b.room+len(id)))
 		return
 	}
-	s.queue = append(s.queue, inbound{call, e.params})
+	s.queue = append(s.queue, inbound{call: call, params: e.params})
 	if call.isNotification() {
 		s.settle(b, place, nil)
 		return
