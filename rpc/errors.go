@@ -92,6 +92,8 @@ func requestRow(err error) *wireError {
 		return own
 	case errors.As(err, &bad):
 		return wire(codeInvalidParams, "invalid_params", "Invalid params: "+bad.Error(), "", callData{errorData: errorData{Errors: bad.Errors, Limit: bad.Limit}})
+	case errors.Is(err, session.ErrKeyReused):
+		return wire(codeInvalidParams, "request_key_reused", "Invalid params: "+err.Error(), "give each request a requestKey of its own", callData{})
 	case errors.Is(err, errInitialized):
 		return wire(codeInvalidRequest, "already_initialized", err.Error(), "", callData{})
 	case errors.Is(err, errShuttingDown), errors.Is(err, session.ErrClosed):

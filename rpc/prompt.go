@@ -40,7 +40,7 @@ func (s *server) runOptions(c *call, p *schema.PromptParams) session.RunOptions 
 	defer s.mu.Unlock()
 	o := session.RunOptions{
 		Names: p.InstructionInjectors, Instructions: p.Instructions, ContextBlocks: p.ContextBlocks,
-		Model: p.Model, Metadata: p.Metadata, Options: p.Options, RequestID: jsontext.Value(c.id),
+		Model: p.Model, Metadata: p.Metadata, Options: p.Options, RequestID: jsontext.Value(c.id), RequestKey: p.RequestKey,
 		Secrets: slices.Concat(s.secrets, p.Redact), OnEvent: s.onEvent,
 	}
 	if p.ExpectedTurn != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -213,8 +214,20 @@ func tagErrors(broken validator.ValidationErrors) *ParamsError {
 	for _, f := range broken {
 		_, field, _ := strings.Cut(f.Namespace(), ".")
 		out.Errors = append(out.Errors, FieldError{Field: field, Rule: f.Tag(), Message: sentence(f)})
+		out.Limit = max(out.Limit, limitOf(f))
 	}
 	return out
+}
+
+// limitOf is the bound on a text's or a list's size that f reports; 0 where it
+// is about something else.
+func limitOf(f validator.FieldError) int {
+	if f.Tag() != "max" || f.Kind() != reflect.String && f.Kind() != reflect.Slice {
+		return 0
+	}
+	limit, err := strconv.Atoi(f.Param())
+	must(err) // a tag of ours
+	return limit
 }
 
 func sentence(f validator.FieldError) string {

@@ -15,6 +15,7 @@ const (
 	KindIDTooLong      ErrorKind = "id_too_long"
 	KindMethodNotFound ErrorKind = "method_not_found"
 	KindInvalidParams  ErrorKind = "invalid_params"
+	KindRequestKeyUsed ErrorKind = "request_key_reused"
 	KindResultTooLarge ErrorKind = "result_too_large"
 	KindInternal       ErrorKind = "internal"
 	KindCancelled      ErrorKind = "cancelled"
@@ -56,6 +57,7 @@ func ErrorKinds() []ErrorRow {
 		{KindAlreadyInitialized, -32600, "initialize came a second time."},
 		{KindMethodNotFound, -32601, "There is no such method."},
 		{KindInvalidParams, -32602, "The params are not of the method's shape; errors names the fields."},
+		{KindRequestKeyUsed, -32602, "The request key came with other params before."},
 		{KindInternal, -32603, "A fault of the server's; its log says more."},
 		{KindCancelled, -32800, "The request was cancelled."},
 		{KindUnknownInjector, -32001, "A name resolves to no injector."},

@@ -8,10 +8,11 @@ const (
 
 // Bounds on single values (protocol §10).
 const (
-	MaxSelected       = 256       // names in one list
-	MaxMetadataBytes  = 64 << 10  // of a metadata object
-	MaxInjectorBytes  = 256 << 10 // of an injector's instructions
-	MaxInjectorBlocks = 64
-	MaxBlockBytes     = 256 << 10 // of all context blocks of one list
-	MaxKnownNames     = 50        // in data.known
+	MaxRequestKeyBytes = 256
+	MaxSelected        = 256       // names in one list
+	MaxMetadataBytes   = 64 << 10  // of a metadata object
+	MaxInjectorBytes   = 256 << 10 // of an injector's instructions
+	MaxInjectorBlocks  = 64
+	MaxBlockBytes      = 256 << 10 // of all context blocks of one list
+	MaxKnownNames      = 50        // in data.known
 )

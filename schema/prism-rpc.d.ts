@@ -137,7 +137,7 @@ export interface ErrorData {
 }
 
 /** ErrorKind is the stable name of an error, in its data. */
-export type ErrorKind = "parse_error" | "invalid_request" | "duplicate_id" | "frame_too_large" | "header_too_large" | "batch_too_large" | "too_deep" | "id_too_long" | "method_not_found" | "invalid_params" | "result_too_large" | "internal" | "cancelled" | "already_initialized" | "unknown_injector" | "session_not_found" | "session_busy" | "session_locked" | "turn_conflict" | "provider_error" | "provider_not_configured" | "overloaded" | "shutting_down" | "store_error" | "bad_config";
+export type ErrorKind = "parse_error" | "invalid_request" | "duplicate_id" | "frame_too_large" | "header_too_large" | "batch_too_large" | "too_deep" | "id_too_long" | "method_not_found" | "invalid_params" | "request_key_reused" | "result_too_large" | "internal" | "cancelled" | "already_initialized" | "unknown_injector" | "session_not_found" | "session_busy" | "session_locked" | "turn_conflict" | "provider_error" | "provider_not_configured" | "overloaded" | "shutting_down" | "store_error" | "bad_config";
 
 /** EventError is the error that the turn's request is answered with. */
 export interface EventError {
@@ -403,6 +403,8 @@ export interface PromptParams {
   options?: RunOptions | null;
   redact?: Array<SecretValue> | null;
   expectedTurn?: number | null;
+  /** a repeated request with it gets the first one's outcome */
+  requestKey?: string | null;
   _meta?: unknown;
 }
 
@@ -580,6 +582,8 @@ export interface TurnResult {
   usage: Usage;
   injected: Array<Injected>;
   redacted?: Array<Redaction>;
+  /** the outcome of an earlier request with the same requestKey */
+  replayed?: boolean;
   /** the text's size, where there is no message */
   messageBytes?: number;
   /** members that are shortened, the whole being too large for a message */

@@ -78,6 +78,9 @@ type TurnRecord struct {
 	StopReason StopReason       `json:"stopReason"`
 	Usage      Usage            `json:"usage"`
 	Injected   []Injected       `json:"injected"`
+	Redacted   []Redaction      `json:"redacted,omitempty"`
+	Key        string           `json:"key,omitempty"`    // a hash of the request key
+	Params     string           `json:"params,omitempty"` // a hash of the params that came with it
 	Messages   []jsontext.Value `json:"messages"`
 }
 

@@ -17,6 +17,7 @@ type PromptParams struct {
 	Options              RunOptions      `json:"options,omitzero"`
 	Redact               []SecretValue   `json:"redact,omitempty" validate:"omitempty,max=256,dive"`
 	ExpectedTurn         *int            `json:"expectedTurn,omitempty" validate:"omitempty,min=1"`
+	RequestKey           string          `json:"requestKey,omitempty" validate:"omitempty,max=256"` // a repeated request with it gets the first one's outcome
 	Meta
 }
 
@@ -29,6 +30,9 @@ func (p *PromptParams) check() *ParamsError {
 	}
 	if err := CheckBlocks("contextBlocks", p.ContextBlocks); err != nil {
 		return err
+	}
+	if len(p.RequestKey) > MaxRequestKeyBytes {
+		return PastLimit("requestKey", MaxRequestKeyBytes, "bytes")
 	}
 	return checkMetadata(p.Metadata)
 }
@@ -208,6 +212,7 @@ type TurnResult struct {
 	Usage      Usage       `json:"usage"`
 	Injected   []Injected  `json:"injected"`
 	Redacted   []Redaction `json:"redacted,omitempty"`
+	Replayed   bool        `json:"replayed,omitzero"` // the outcome of an earlier request with the same requestKey
 
 	MessageBytes int      `json:"messageBytes,omitzero"` // the text's size, where there is no message
 	Cut          []string `json:"cut,omitempty"`         // members that are shortened, the whole being too large for a message

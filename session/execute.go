@@ -31,9 +31,8 @@ type outcome struct {
 	injected  []schema.Injected
 	text      string // the whole answer, or what there was of it
 	started   bool   // events were sent
-	messages  [][]byte
 	committed bool
-	at        string
+	turn      *schema.TurnRecord // what was committed
 }
 
 // attempt does everything up to the commit.
@@ -158,7 +157,7 @@ func (r *Run) finish(o outcome) (more bool) {
 	s := r.session
 	s.mu.Lock()
 	if o.committed {
-		s.keep(turnInfo{at: o.at, cancelled: o.result.StopReason == schema.StopCancelled}, o.result.Usage, o.messages)
+		s.keep(o.turn)
 	}
 	s.running, s.last = nil, r
 	more = len(s.queue) > 0
@@ -197,10 +196,23 @@ func (r *Run) reportEnd(o *outcome, redacted []schema.Redaction) {
 }
 
 // keep makes a committed turn part of the session; mu is held.
-func (s *Session) keep(info turnInfo, usage schema.Usage, messages [][]byte) {
-	info.firstItem = s.history.Len()
-	s.history.Append(messages...)
-	s.turns = append(s.turns, info)
-	s.usage = s.usage.Add(usage)
+func (s *Session) keep(t *schema.TurnRecord) {
+	s.turns = append(s.turns, turnInfo{at: t.At, firstItem: s.history.Len(), cancelled: t.StopReason == schema.StopCancelled})
+	for _, m := range t.Messages {
+		s.history.Append(m)
+	}
+	s.usage = s.usage.Add(t.Usage)
 	s.interrupted = nil
+	if t.Key != "" {
+		s.keys.add(&keyedTurn{hash: t.Key, params: t.Params, result: resultOf(s.id, t)})
+	}
+	s.keys.forget(len(s.turns))
+}
+
+// resultOf is what a committed turn was answered with, but for its message.
+func resultOf(id string, t *schema.TurnRecord) schema.TurnResult {
+	return schema.TurnResult{
+		SessionID: id, RunID: t.RunID, Turn: t.Turn, Committed: true, StopReason: t.StopReason,
+		Usage: t.Usage, Injected: notNil(t.Injected), Redacted: t.Redacted,
+	}
 }

@@ -3,7 +3,6 @@ package session
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -22,34 +21,39 @@ func (s *Session) logStart(r *Run) error {
 	})
 }
 
-// logTurn commits the run's turn and leaves its messages in o.
+// logTurn makes the run's turn durable.
 func (s *Session) logTurn(r *Run, o *outcome) error {
-	user, err := provider.AppendMessage(nil, schema.Message{Role: schema.RoleUser, Content: r.input})
-	if err != nil {
+	var err error
+	if o.turn, err = r.record(o); err != nil || s.manager.cfg.Store == nil {
 		return err
 	}
-	assistant, err := provider.AppendMessage(nil, schema.AssistantText(o.text))
-	if err != nil {
-		return err
-	}
-	o.messages, o.at = [][]byte{user, assistant}, stamp(time.Now())
-	if s.manager.cfg.Store == nil {
-		return nil
-	}
-	record, err := json.Marshal(&schema.TurnRecord{
-		RecordHead: head(schema.RecordTurn), Turn: r.turn, RunID: r.id, At: o.at, Model: r.model,
-		StopReason: o.result.StopReason, Usage: o.result.Usage, Injected: notNil(o.injected),
-		Messages: []jsontext.Value{user, assistant},
-	})
+	b, err := json.Marshal(o.turn)
 	if err != nil {
 		return err
 	}
 	s.logMu.Lock()
 	defer s.logMu.Unlock()
-	if err := s.log.Commit(r.turn, record); err != nil {
+	if err := s.log.Commit(r.turn, b); err != nil {
 		return storeFailed(err)
 	}
 	return nil
+}
+
+// record is the run's turn as the log keeps it.
+func (r *Run) record(o *outcome) (*schema.TurnRecord, error) {
+	user, err := provider.AppendMessage(nil, schema.Message{Role: schema.RoleUser, Content: r.input})
+	if err != nil {
+		return nil, err
+	}
+	assistant, err := provider.AppendMessage(nil, schema.AssistantText(o.text))
+	if err != nil {
+		return nil, err
+	}
+	return &schema.TurnRecord{
+		RecordHead: head(schema.RecordTurn), Turn: r.turn, RunID: r.id, At: stamp(time.Now()), Model: r.model,
+		StopReason: o.result.StopReason, Usage: o.result.Usage, Injected: notNil(o.injected), Redacted: r.tally.list(),
+		Key: r.keyHash, Params: r.paramsHash, Messages: []jsontext.Value{user, assistant},
+	}, nil
 }
 
 // logFailure keeps what is left of a turn that was not committed. The turn's
@@ -213,14 +217,12 @@ func (s *Session) replayTurn(r *schema.TurnRecord) error {
 	if r.Turn != len(s.turns)+1 {
 		return fmt.Errorf("turn %d follows turn %d", r.Turn, len(s.turns))
 	}
-	messages := make([][]byte, len(r.Messages))
-	for i, m := range r.Messages {
+	for _, m := range r.Messages {
 		if _, err := provider.DecodeMessage(m); err != nil {
 			return fmt.Errorf("turn %d: %w", r.Turn, err)
 		}
-		messages[i] = slices.Clone(m)
 	}
 	s.unresolved = nil
-	s.keep(turnInfo{at: r.At, cancelled: r.StopReason == schema.StopCancelled}, r.Usage, messages)
+	s.keep(r)
 	return nil
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -36,6 +37,7 @@ type RunOptions struct {
 	Secrets       []schema.SecretValue // hidden in this run beside the session's
 	Redactor      *redact.Redactor     // instead of the session's
 	ExpectedTurn  int                  // the number that the turn must get; 0: any
+	RequestKey    string               // the same key in the same session gets the first one's outcome
 	RequestID     jsontext.Value       // comes back in the first events
 
 	// OnEvent gets the run's events, in order, one at a time, all before Wait
@@ -56,6 +58,8 @@ type Run struct {
 	redactor   *redact.Redactor
 	acceptedAt time.Time
 	tally      tally
+	keyHash    string // of RequestKey; "" without one
+	paramsHash string
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -104,16 +108,25 @@ func (r *Run) Settled() <-chan struct{} { return r.settled }
 // start in the order of their Begin. When ctx ends, the run is cancelled.
 //
 // Errors, in the order in which they are looked for: *schema.ParamsError,
-// ErrNotFound, *LockedError, ErrStore; *inject.UnknownError; ErrNoProvider;
-// *BusyError, *FullError; *ConflictError; ErrClosed. After an error nothing is
-// left of the run, nor of a session that it would have made.
+// ErrNotFound, *LockedError, ErrStore; ErrKeyReused; *inject.UnknownError;
+// ErrNoProvider; *BusyError, *FullError; *ConflictError; ErrClosed. After an
+// error nothing is left of the run, nor of a session that it would have made.
 func (m *Manager) Begin(ctx context.Context, start Start) (*Run, error) {
 	s, isNew, err := m.sessionFor(start)
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.prepare(ctx, start)
+	r, err := s.newRun(start)
 	if err != nil {
+		return nil, err
+	}
+	switch repeated, err := s.repeated(ctx, r); {
+	case err != nil:
+		return nil, err
+	case repeated:
+		return r, nil
+	}
+	if err := s.prepare(ctx, r); err != nil {
 		return nil, err
 	}
 	if err := s.checkTurn(r, start.Queue); err != nil {
@@ -126,6 +139,9 @@ func (m *Manager) Begin(ctx context.Context, start Start) (*Run, error) {
 		r.session = s
 	}
 	queued, err := s.accept(r, start.Queue)
+	if errors.Is(err, errRaced) {
+		return m.Begin(ctx, start)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -150,8 +166,8 @@ func (m *Manager) sessionFor(start Start) (s *Session, isNew bool, err error) {
 	return m.newSession(start.SessionID), true, nil
 }
 
-// prepare checks and redacts what start brings; it changes nothing.
-func (s *Session) prepare(ctx context.Context, start Start) (*Run, error) {
+// newRun redacts what start brings.
+func (s *Session) newRun(start Start) (*Run, error) {
 	r := &Run{
 		RunOptions: start.RunOptions, id: newRunID(), session: s, acceptedAt: time.Now(),
 		announced: make(chan struct{}), done: make(chan struct{}), settled: make(chan struct{}),
@@ -161,14 +177,20 @@ func (s *Session) prepare(ctx context.Context, start Start) (*Run, error) {
 		return nil, err
 	}
 	r.hide(start.Input)
-	if r.selected, err = s.selectInjectors(start.RunOptions); err != nil {
-		return nil, err
+	return r, nil
+}
+
+// prepare resolves what r asks for; it changes nothing of the session.
+func (s *Session) prepare(ctx context.Context, r *Run) error {
+	var err error
+	if r.selected, err = s.selectInjectors(r.RunOptions); err != nil {
+		return err
 	}
-	if r.provider, r.model, err = s.manager.provider(s.modelFor(start.Model)); err != nil {
-		return nil, err
+	if r.provider, r.model, err = s.manager.provider(s.modelFor(r.Model)); err != nil {
+		return err
 	}
 	r.ctx, r.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
-	return r, nil
+	return nil
 }
 
 // redactorFor knows the session's secrets and the run's. The last one made is
@@ -288,7 +310,11 @@ func (s *Session) runningTurn() int {
 // has to wait, and behind how many.
 func (s *Session) accept(r *Run, queue bool) (behind int, err error) {
 	s.mu.Lock()
-	if err := s.admits(r, queue); err != nil {
+	err = s.admits(r, queue)
+	if s.knows(r.keyHash) {
+		err = errRaced
+	}
+	if err != nil {
 		s.mu.Unlock()
 		return 0, err
 	}

@@ -23,6 +23,7 @@ type Session struct {
 	turns        []turnInfo // committed, from turn 1
 	history      provider.History
 	usage        schema.Usage
+	keys         keys
 	interrupted  *schema.Interrupted
 	unresolved   *schema.Interrupted // replaying: the last started turn of which no end is known yet
 	running      *Run

@@ -448,6 +448,85 @@ func TestU4NoEventAfterTheEnd(t *testing.T) {
 	assert.Equal(t, strings.Repeat("x", 10_000), res.Message.Content[0].Text)
 }
 
+func TestU9RequestKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New()
+		p := streams("one", time.Second)
+		cfg := session.Config{Provider: p, Store: store, Registry: registry(t, inject.Static("a", inject.Contribution{Instructions: "A."}))}
+		m := newManager(t, cfg)
+		keyed := session.RunOptions{RequestKey: "k", Names: []string{"a"}}
+		first := begin(t, m, "s", "hi", false, keyed)
+		var rec recorder
+		again := keyed
+		again.OnEvent = rec.take
+		attached := begin(t, m, "s", "hi", false, again)
+		assert.Equal(t, first.ID(), attached.ID(), "in flight: the same run")
+		want := wait(t, first)
+		got := wait(t, attached)
+		assert.True(t, got.Replayed)
+		got.Replayed = false
+		assert.Equal(t, want, got)
+
+		done := ask(t, m, "s", "hi", again)
+		assert.True(t, done.Replayed)
+		done.Replayed = false
+		assert.Equal(t, want, done)
+		assert.Empty(t, rec.types(), "a repeated request has no events")
+		assert.Len(t, p.asked(), 1)
+
+		unknown := again
+		unknown.Names = []string{"nobody"}
+		_, err := m.Begin(t.Context(), session.Start{SessionID: "s", Input: input("hi"), RunOptions: unknown})
+		assert.ErrorIs(t, err, session.ErrKeyReused, "the key is looked at before names are")
+		_, err = m.Begin(t.Context(), session.Start{SessionID: "s", Input: input("other"), RunOptions: keyed})
+		assert.ErrorIs(t, err, session.ErrKeyReused)
+
+		require.NoError(t, m.Close())
+		restarted := newManager(t, cfg)
+		after := ask(t, restarted, "s", "hi", again)
+		assert.True(t, after.Replayed)
+		after.Replayed = false
+		assert.Equal(t, want, after)
+		assert.Len(t, p.asked(), 1)
+		require.NoError(t, store.Read("s", func(record []byte) error {
+			assert.NotContains(t, string(record), `"k"`, "a key is kept as a hash")
+			return nil
+		}))
+	})
+}
+
+func TestU9RequestThatDidNotCommitRunsAgain(t *testing.T) {
+	p := says("ok")
+	works := p.answer
+	p.answer = fails(provider.ClassOverloaded)
+	m := newManager(t, session.Config{Provider: p})
+	keyed := session.RunOptions{RequestKey: "k"}
+	run := begin(t, m, "s", "hi", false, keyed)
+	_, err := run.Wait()
+	run.Settle()
+	require.Error(t, err)
+	p.answer = works
+	res := ask(t, m, "s", "hi", keyed)
+	assert.False(t, res.Replayed)
+	assert.Equal(t, 1, res.Turn)
+	assert.True(t, ask(t, m, "s", "hi", keyed).Replayed)
+}
+
+func TestU9CancellingARepeatedRequestLeavesTheFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newManager(t, session.Config{Provider: streams("x", time.Second)})
+		first := begin(t, m, "s", "hi", false, session.RunOptions{RequestKey: "k"})
+		ctx, cancel := context.WithCancel(t.Context())
+		second, err := m.Begin(ctx, session.Start{SessionID: "s", Input: input("hi"), RunOptions: session.RunOptions{RequestKey: "k"}})
+		require.NoError(t, err)
+		cancel()
+		_, err = second.Wait()
+		second.Settle()
+		assert.ErrorIs(t, err, context.Canceled)
+		assert.Equal(t, schema.StopEndTurn, wait(t, first).StopReason)
+	})
+}
+
 func TestExpectedTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newManager(t, session.Config{Provider: streams("x", time.Second)})

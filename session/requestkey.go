@@ -1,0 +1,159 @@
+package session
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/prism-rpc/prism-rpc/schema"
+)
+
+// keptKeys is how many of a session's newest turns a request key is looked for
+// in.
+const keptKeys = 10_000
+
+// ErrKeyReused reports a request key that came with other params before.
+var ErrKeyReused = errors.New("the request key was used with other params")
+
+var errRaced = errors.New("another request with the key came first")
+
+// keys knows the committed turns that had a request key, by the key's hash. A
+// key itself is not kept: it may say something about its user.
+type keys struct {
+	byHash map[string]*keyedTurn
+	order  []*keyedTurn // by turn
+}
+
+// keyedTurn is what a repeated request is answered with, but for the message,
+// which the history holds.
+type keyedTurn struct {
+	hash   string
+	params string
+	result schema.TurnResult
+}
+
+func (k *keys) add(turn *keyedTurn) {
+	if k.byHash == nil {
+		k.byHash = map[string]*keyedTurn{}
+	}
+	k.byHash[turn.hash] = turn
+	k.order = append(k.order, turn)
+}
+
+// forget drops the turns that are too old.
+func (k *keys) forget(turns int) {
+	for len(k.order) > 0 && k.order[0].result.Turn <= turns-keptKeys {
+		if old := k.order[0]; k.byHash[old.hash] == old {
+			delete(k.byHash, old.hash)
+		}
+		k.order = k.order[1:]
+	}
+}
+
+// hashKey is how a request key is kept.
+func hashKey(key string) string { return shortHash([]byte("key\x00" + key)) }
+
+// hashParams tells requests with one key apart. It sees what the request
+// brought without its secrets.
+func (r *Run) hashParams() (string, error) {
+	b, err := json.Marshal(struct {
+		Input         schema.Input
+		Names         []string `json:",omitzero"`
+		Instructions  schema.RunInstructions
+		ContextBlocks []schema.ContextBlock
+		Model         string
+		Options       schema.RunOptions
+	}{r.input, r.Names, r.Instructions, r.ContextBlocks, r.Model, r.Options})
+	if err != nil {
+		return "", err
+	}
+	return shortHash(b), nil
+}
+
+func shortHash(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:16])
+}
+
+// repeated looks for a turn with r's request key that has committed, runs or
+// waits, and makes r answer with its outcome; it tells whether there is one. A
+// turn that did not commit left no key, so that the same request runs again.
+func (s *Session) repeated(ctx context.Context, r *Run) (bool, error) {
+	if r.RequestKey == "" {
+		return false, nil
+	}
+	params, err := r.hashParams()
+	if err != nil {
+		return false, err
+	}
+	r.keyHash, r.paramsHash = hashKey(r.RequestKey), params
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if done := s.keys.byHash[r.keyHash]; done != nil {
+		return true, r.repeat(done, s)
+	}
+	if leader := s.underWay(r.keyHash); leader != nil {
+		return true, r.attach(ctx, leader)
+	}
+	return false, nil
+}
+
+// underWay is the run with that key that runs or waits; mu is held.
+func (s *Session) underWay(keyHash string) *Run {
+	for _, r := range slices.Concat(s.queue, []*Run{s.running}) {
+		if r != nil && r.keyHash == keyHash {
+			return r
+		}
+	}
+	return nil
+}
+
+// knows tells whether another request with the key came first; mu is held.
+func (s *Session) knows(keyHash string) bool {
+	return keyHash != "" && (s.keys.byHash[keyHash] != nil || s.underWay(keyHash) != nil)
+}
+
+// repeat answers r with a committed turn's outcome; the session's mu is held.
+func (r *Run) repeat(done *keyedTurn, s *Session) error {
+	if done.params != r.paramsHash {
+		return ErrKeyReused
+	}
+	result := done.result
+	result.Replayed = true
+	first, end := span(s.turns, s.history, result.Turn)
+	for _, m := range s.history.Messages(first, end) {
+		if m.Role == schema.RoleAssistant {
+			result.Message = m
+		}
+	}
+	r.id, r.result = result.RunID, &result
+	close(r.done)
+	return nil
+}
+
+// attach lets r answer with the outcome of a run that has not ended.
+func (r *Run) attach(ctx context.Context, leader *Run) error {
+	if leader.paramsHash != r.paramsHash {
+		return ErrKeyReused
+	}
+	r.id = leader.id
+	r.session.manager.spawn(func() {
+		select {
+		case <-leader.done:
+			r.err = leader.err
+			if leader.result != nil {
+				result := *leader.result
+				result.Replayed = true
+				r.result = &result
+			}
+		case <-ctx.Done():
+			r.err = context.Cause(ctx)
+		}
+		close(r.done)
+	})
+	return nil
+}
