@@ -15,6 +15,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 	"go.uber.org/zap"
 
+	"github.com/prism-rpc/prism-rpc/redact"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
@@ -48,6 +49,9 @@ type connOptions struct {
 	drainTimeout time.Duration // how long the end of the input waits for calls; default 30 s
 	onEOF        OnEOF
 	logger       *zap.Logger // nil logs nothing
+
+	trace    io.Writer        // nil traces nothing
+	redactor *redact.Redactor // for the trace
 }
 
 // limits bound what a client may do (protocol §10). Zero means the default.

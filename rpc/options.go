@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"io"
 	"time"
 
 	"go.uber.org/zap"
@@ -50,4 +51,11 @@ type Options struct {
 
 	Redactor *redact.Redactor // for errors, notices and logs of the connection
 	Logger   *zap.Logger      // nil logs nothing
+
+	// Trace gets a line of JSON for each message that is read or written:
+	// {at, dir, bytes, msg}, msg being the message, redacted, with its strings
+	// cut at 4 KiB; a line that is none is a string. Writing does not hold up
+	// serving: what it can't keep up with is left out, and {dropped} says how
+	// many messages that were. After an error nothing more is traced.
+	Trace io.Writer
 }

@@ -33,6 +33,9 @@ func (c *conn) serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	c.ctx = ctx
+	trace := startTracer(c.opts.trace, c.opts.redactor, c.opts.logger)
+	defer trace.stop()
+	c.stream.trace, c.w.trace = trace, trace
 	go c.w.loop() // ends after c.w.close
 	before := func(rpc *jsonrpc2.Conn) { c.rpc = rpc }
 	rpc := jsonrpc2.NewConn(context.WithoutCancel(ctx), c.stream, c, append(c.stream.hooks(), before)...)

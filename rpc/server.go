@@ -82,6 +82,8 @@ func (s *server) connOptions() connOptions {
 		drainTimeout: s.DrainTimeout,
 		onEOF:        s.OnEOF,
 		logger:       s.Logger,
+		trace:        s.Trace,
+		redactor:     s.Redactor,
 	}
 }
 

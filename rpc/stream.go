@@ -31,6 +31,7 @@ type stream struct {
 	callbacks *callbacks
 
 	replied func() // called after each reply
+	trace   *tracer
 
 	ended   chan struct{} // closed at the end of the input
 	readErr error         // why it ended, nil for EOF; set before ended is closed
@@ -216,6 +217,7 @@ func (s *stream) fill() error {
 	if err != nil {
 		return err
 	}
+	s.trace.in(frame)
 	s.parse(frame)
 	return nil
 }

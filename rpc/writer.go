@@ -31,6 +31,7 @@ type writer struct {
 	dst       io.Writer
 	try       func([]byte) (int, error) // writes what fits without waiting; nil where nothing can tell
 	maxUnread int
+	trace     *tracer       // of what is taken from the queue
 	dead      chan struct{} // closed under mu when a write has failed
 	corked    atomic.Bool   // set by the reading goroutine while it has input at hand: small replies wait
 
@@ -242,6 +243,7 @@ func (w *writer) takeLocked() bool {
 		w.replies += seg.replies
 		if whole { // large: not copied
 			w.chunk = seg.b
+			w.trace.outgoing(w.chunk, w.chosen)
 			if cap(seg.b) <= keptBuffer {
 				w.inHand = seg.b
 			}
@@ -255,6 +257,7 @@ func (w *writer) takeLocked() bool {
 		return false
 	}
 	w.chunk = out
+	w.trace.outgoing(w.chunk, w.chosen)
 	return true
 }
 
