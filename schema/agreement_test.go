@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -18,8 +19,8 @@ import (
 )
 
 // What the published schema takes is what the server takes: random params of
-// every method, most of them nearly right, are judged the same by both. Bounds
-// on bytes, which JSON Schema can't say, are out of the values' reach.
+// every method, most of them nearly right, are judged the same by both, but for
+// bounds on bytes, which JSON Schema can't say.
 func TestParams_SchemaAndDecodeAgree_T6(t *testing.T) {
 	s, err := contract.Parse(schema.JSONSchema())
 	require.NoError(t, err)
@@ -38,6 +39,9 @@ func TestParams_SchemaAndDecodeAgree_T6(t *testing.T) {
 				raw, err := json.Marshal(g.object(s.Definition(name).(map[string]any), 0), json.Deterministic(true))
 				require.NoError(t, err)
 				bySchema, byDecode := s.Check(name, raw), decode(m, raw)
+				if pastBytes(byDecode) {
+					continue
+				}
 				require.Equal(t, bySchema == nil, byDecode == nil, "%s\nschema: %v\ndecode: %v", raw, bySchema, byDecode)
 				if byDecode == nil {
 					right++
@@ -57,6 +61,12 @@ func decode(m schema.Method, raw []byte) error {
 		return schema.DecodeLenient(raw, p)
 	}
 	return schema.Decode(raw, p)
+}
+
+// pastBytes tells whether params were refused for a bound on bytes alone.
+func pastBytes(err error) bool {
+	bad, ok := errors.AsType[*schema.ParamsError](err)
+	return ok && bad.Limit > 0 && strings.HasSuffix(bad.Errors[0].Message, " bytes")
 }
 
 // values makes random JSON along a schema, now and then off it.
