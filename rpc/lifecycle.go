@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/prism-rpc/prism-rpc/inject"
 	"github.com/prism-rpc/prism-rpc/redact"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
@@ -71,8 +72,9 @@ func (s *server) limits() map[string]int {
 	of := s.Sessions.Limits()
 	maps.Copy(out, map[string]int{
 		"maxQueue": of.MaxQueue, "maxQueueBytes": of.MaxQueueBytes, "maxRunning": of.MaxRunning, "maxAnswer": of.MaxAnswer,
-		"maxSelected": schema.MaxSelected, "maxMetadataBytes": schema.MaxMetadataBytes,
-		"maxInjectorBytes": schema.MaxInjectorBytes, "maxInjectorBlocks": schema.MaxInjectorBlocks,
+		"maxSelected": schema.MaxSelected, "maxMetadataBytes": schema.MaxMetadataBytes, "maxRequestKeyBytes": schema.MaxRequestKeyBytes,
+		"maxInjectors": inject.MaxInjectors, "maxInjectorBytes": schema.MaxInjectorBytes, "maxInjectorBlocks": schema.MaxInjectorBlocks,
+		"maxBlockBytes": schema.MaxBlockBytes, "maxKnown": schema.MaxKnownNames,
 	})
 	return out
 }
