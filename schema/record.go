@@ -12,6 +12,7 @@ const (
 	RecordSession  = "session"  // the first line
 	RecordSettings = "settings" // settings that replace the earlier ones
 	RecordStarted  = "started"  // a turn began
+	RecordPartial  = "partial"  // a piece of its answer came
 	RecordTurn     = "turn"     // a turn committed
 	RecordFailed   = "failed"   // a turn ended without being committed
 )
@@ -20,7 +21,7 @@ const (
 // log that holds another is a newer program's: it can be read, not written.
 func KnownRecord(t string) bool {
 	switch t {
-	case RecordSession, RecordSettings, RecordStarted, RecordTurn, RecordFailed:
+	case RecordSession, RecordSettings, RecordStarted, RecordPartial, RecordTurn, RecordFailed:
 		return true
 	}
 	return false
@@ -50,6 +51,7 @@ type SettingsRecord struct {
 // SessionSettings are a session's own settings; nil leaves one to the
 // configuration.
 type SessionSettings struct {
+	Title                string         `json:"title,omitempty"`
 	Instructions         *string        `json:"instructions,omitempty"`
 	InstructionInjectors []string       `json:"instructionInjectors,omitzero"`
 	Model                string         `json:"model,omitempty"`
@@ -65,6 +67,16 @@ type StartedRecord struct {
 	RunID string `json:"runId"`
 	At    string `json:"at"`
 	Input Input  `json:"input"`
+}
+
+// PartialRecord keeps the next piece of a running turn's answer, in case that
+// a crash cuts the turn off. It stands between the turn's StartedRecord and
+// its end, after which it means nothing. Text is redacted.
+type PartialRecord struct {
+	RecordHead
+	Turn  int    `json:"turn"`
+	RunID string `json:"runId"`
+	Text  string `json:"text"`
 }
 
 // TurnRecord is a committed turn. Messages are as provider.AppendMessage

@@ -55,6 +55,15 @@ type SessionState struct {
 	Cut                  []string      `json:"cut,omitempty"` // members that are shortened, the whole being too large for a message
 }
 
+// SessionInfo is one session in a list of them.
+type SessionInfo struct {
+	SessionID string `json:"sessionId"`
+	Turn      int    `json:"turn"` // the last committed; 0 at first
+	UpdatedAt string `json:"updatedAt"`
+	Title     string `json:"title,omitempty"`
+	CWD       string `json:"cwd,omitempty"`
+}
+
 // SessionStatus tells whether a session has work.
 type SessionStatus string
 
