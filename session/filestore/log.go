@@ -48,7 +48,7 @@ type log struct {
 func (l *log) Append(record []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	next, err := l.seq.After(record)
+	next, err := l.seq.Append(record)
 	if err != nil {
 		return err
 	}

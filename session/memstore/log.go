@@ -17,7 +17,7 @@ type rule func(sequence.Sequence, []byte) (sequence.Sequence, error)
 
 // Append implements session.Log.
 func (l *log) Append(record []byte) error {
-	return l.add(record, sequence.Sequence.After)
+	return l.add(record, sequence.Sequence.Append)
 }
 
 // Commit implements session.Log.

@@ -35,7 +35,8 @@ func parseHead(record []byte) (head, error) {
 	return h, nil
 }
 
-// scanHead reads {"v":1,"t":"turn","turn":7 and what stands before it.
+// scanHead reads {"v":1,"t":"turn","turn":7 and what stands before it. Other
+// records than a turn's may do without their turn: it is 0 then.
 func scanHead(record []byte) (h head, ok bool) {
 	rest, ok := bytes.CutPrefix(record, []byte(`{"v":`))
 	if !ok {
@@ -52,14 +53,20 @@ func scanHead(record []byte) (h head, ok bool) {
 		return h, false
 	}
 	h.T, rest = string(rest[:end]), rest[end+1:]
-	if h.T != schema.RecordTurn {
-		return h, true
-	}
+	h.Turn, ok = scanTurn(rest)
+	return h, ok || h.T != schema.RecordTurn
+}
+
+// scanTurn reads ,"turn":7 where that is a member whole.
+func scanTurn(rest []byte) (turn int, ok bool) {
 	if rest, ok = bytes.CutPrefix(rest, []byte(`,"turn":`)); !ok {
-		return h, false
+		return 0, false
 	}
-	h.Turn, rest, ok = scanInt(rest)
-	return h, ok && len(rest) > 0 && (rest[0] == ',' || rest[0] == '}')
+	turn, rest, ok = scanInt(rest)
+	if !ok || len(rest) == 0 || rest[0] != ',' && rest[0] != '}' {
+		return 0, false
+	}
+	return turn, true
 }
 
 // scanInt reads up to nine digits without a leading zero.

@@ -20,55 +20,89 @@ var ErrRecord = errors.New("not a record of this log")
 // A Sequence is a log so far. It is a value: After leaves it as it was, so
 // that what could not be written is forgotten by not keeping the result.
 type Sequence struct {
-	id    string
-	begun bool
-	turn  int
+	id      string
+	begun   bool
+	turn    int
+	started int // the turn that was started and has not ended; 0: none
 }
 
 // New is the empty log of session id.
 func New(id string) Sequence { return Sequence{id: id} }
 
+// Resume is the log of session id that has been begun and whose Turn and
+// Started are these.
+func Resume(id string, turn, started int) Sequence {
+	return Sequence{id: id, begun: true, turn: turn, started: started}
+}
+
 // Turn is the last committed turn; 0 before the first.
 func (s Sequence) Turn() int { return s.turn }
+
+// Started is the turn that was started and has not ended; 0 when there is none.
+func (s Sequence) Started() int { return s.started }
 
 // Begun tells whether the header has been seen.
 func (s Sequence) Begun() bool { return s.begun }
 
-// After is the log with record added. The header comes first and once, and
-// names the session; turns rise by one. Errors: ErrRecord, session.ErrForeign
-// for another version or an unknown type, session.ErrConflict for a turn that
-// is not the next.
+// After is the log with record, as it was read. The header comes first and
+// once, and names the session; turns rise by one; all else may stand anywhere.
+// Errors: ErrRecord, session.ErrForeign for another version or an unknown
+// type, session.ErrConflict for a turn that is not the next.
 func (s Sequence) After(record []byte) (Sequence, error) {
 	h, err := parseHead(record)
 	if err != nil {
 		return s, err
 	}
+	return s.after(h, record)
+}
+
+// Append is After for a record that is to be written: a piece of an answer
+// belongs between its turn's start and end, and is ErrRecord elsewhere.
+func (s Sequence) Append(record []byte) (Sequence, error) {
+	h, err := parseHead(record)
+	if err != nil {
+		return s, err
+	}
+	next, err := s.after(h, record)
+	if err == nil && h.T == schema.RecordPartial && (h.Turn == 0 || h.Turn != s.started) {
+		return s, fmt.Errorf("%w: no turn %d is under way", ErrRecord, h.Turn)
+	}
+	return next, err
+}
+
+// Commit is Append for the record of that very turn.
+func (s Sequence) Commit(turn int, record []byte) (Sequence, error) {
+	if turn != s.turn+1 {
+		return s, fmt.Errorf("%w: turn %d after %d", session.ErrConflict, turn, s.turn)
+	}
+	next, err := s.Append(record)
+	if err == nil && next.turn != turn {
+		return s, fmt.Errorf("%w: not that of turn %d", ErrRecord, turn)
+	}
+	return next, err
+}
+
+func (s Sequence) after(h head, record []byte) (Sequence, error) {
 	switch {
 	case h.V != schema.LogFormat, !schema.KnownRecord(h.T):
 		return s, session.ErrForeign
 	case (h.T == schema.RecordSession) == s.begun:
 		return s, fmt.Errorf("%w: the header comes first, and once", ErrRecord)
-	case h.T == schema.RecordSession:
+	}
+	switch h.T {
+	case schema.RecordSession:
 		return s.begin(record)
-	case h.T != schema.RecordTurn:
-		return s, nil
-	case h.Turn != s.turn+1:
-		return s, fmt.Errorf("%w: turn %d after %d", session.ErrConflict, h.Turn, s.turn)
+	case schema.RecordStarted:
+		s.started = h.Turn
+	case schema.RecordFailed:
+		s.started = 0
+	case schema.RecordTurn:
+		if h.Turn != s.turn+1 {
+			return s, fmt.Errorf("%w: turn %d after %d", session.ErrConflict, h.Turn, s.turn)
+		}
+		s.turn, s.started = h.Turn, 0
 	}
-	s.turn = h.Turn
 	return s, nil
-}
-
-// Commit is After for the record of that very turn.
-func (s Sequence) Commit(turn int, record []byte) (Sequence, error) {
-	if turn != s.turn+1 {
-		return s, fmt.Errorf("%w: turn %d after %d", session.ErrConflict, turn, s.turn)
-	}
-	next, err := s.After(record)
-	if err == nil && next.turn != turn {
-		return s, fmt.Errorf("%w: not that of turn %d", ErrRecord, turn)
-	}
-	return next, err
 }
 
 func (s Sequence) begin(record []byte) (Sequence, error) {
