@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -147,14 +149,23 @@ func TestEvents_HandMadeEncodingIsThatOfTheStruct(t *testing.T) {
 	}
 }
 
-func TestDelta_FitsIn130BytesBesideTextAndIDs(t *testing.T) {
-	ev := delta(strings.Repeat("s", 22), "r1234567", "text")
-	ev.Turn = 999
-	got := sendQueued(t, FramingLines, func(s *events, _ *writer) {
-		s.sessions[ev.SessionID] = &eventTail{seq: 99_998}
-		require.NoError(t, s.send(ev))
-	})
-	assert.LessOrEqual(t, len(got[0])+1-len(ev.SessionID)-len(ev.RunID)-len(ev.Text), 130)
+func TestDelta_CostsAtMost130BytesBesideTextAndIDs_TheSameHoweverMany(t *testing.T) {
+	const text = "twenty bytes of text"
+	around := func(n int) int {
+		ev := delta(strings.Repeat("s", 22), "r1234567", text)
+		ev.Turn = 999
+		got := sendQueued(t, FramingLines, func(s *events, _ *writer) {
+			for range n {
+				require.NoError(t, s.send(ev))
+				s.lastSeq(ev.SessionID) // so the next one stands by itself
+			}
+		})
+		require.Len(t, got, n)
+		return len(got[n-1]) + 1 - len(ev.SessionID) - len(ev.RunID) - len(text)
+	}
+	few, many := around(500), around(5000)
+	assert.LessOrEqual(t, many, 130)
+	assert.Equal(t, few+1, many, "but for a digit of seq")
 }
 
 func FuzzText(f *testing.F) {
@@ -290,4 +301,50 @@ func BenchmarkDeltas(b *testing.B) {
 	}
 	out.close(flushTime)
 	w.Close()
+}
+
+// BenchmarkEventLines writes each delta on its own line, to a reader that keeps
+// up. The floor writes lines of the same size, one a write.
+func BenchmarkEventLines(b *testing.B) {
+	kinds := []schema.Event{delta("0123456789012345678901", "r1", "twenty bytes of text"), thinking("0123456789012345678901", "r1", "twenty bytes of text")}
+	run := func(b *testing.B, send func(w *os.File, i int) error, flush func()) {
+		r, w, err := os.Pipe()
+		require.NoError(b, err)
+		lines := make(chan int)
+		go func() { // ends when the pipe is closed
+			n, br := 0, bufio.NewReaderSize(r, 256<<10)
+			for {
+				if _, err := br.ReadSlice('\n'); err != nil {
+					lines <- n
+					return
+				}
+				n++
+			}
+		}()
+		b.ResetTimer()
+		for i := range b.N {
+			if err := send(w, i); err != nil {
+				b.Fatal(err)
+			}
+		}
+		flush()
+		w.Close()
+		require.Equal(b, b.N, <-lines)
+		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "lines/s")
+		r.Close()
+	}
+	b.Run("floor: write", func(b *testing.B) {
+		line := append(bytes.Repeat([]byte("x"), 170), '\n')
+		run(b, func(w *os.File, _ int) error { _, err := w.Write(line); return err }, func() {})
+	})
+	b.Run("events", func(b *testing.B) {
+		var s *events
+		run(b, func(w *os.File, i int) error {
+			if i == 0 {
+				s = newEvents(newWriter(w, 1<<20), newSizes(schema.MaxMessageBytes))
+				go s.w.loop() // ends by close
+			}
+			return s.send(kinds[i%2])
+		}, func() { require.True(b, s.w.close(time.Minute)) })
+	})
 }

@@ -122,3 +122,26 @@ func TestFiles_ClosedOutputEndsServing(t *testing.T) {
 	c.send(ping3)
 	assert.ErrorIs(t, <-c.over, ErrOutput)
 }
+
+// Whoever sees that nobody reads ends ctx: nothing waits for what can't be
+// written any more.
+func TestContextEnds_NobodyReads_EndsAtOnce(t *testing.T) {
+	for name, work := range map[string][]string{"idle": nil, "while a call runs": {request("1", "hang", "{}")}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				c := dialContext(t, ctx, testOptions())
+				c.send(append(work, ping2)...)
+				c.recv()
+				nobody := errors.New("nobody reads")
+				start := time.Now()
+				require.NoError(t, c.outR.Close())
+				cancel(nobody)
+				err := <-c.over
+				assert.ErrorIs(t, err, nobody)
+				assert.Equal(t, work != nil, errors.Is(err, ErrOutput), "an answer was still to be written")
+				assert.Zero(t, time.Since(start))
+			})
+		})
+	}
+}

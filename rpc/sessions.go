@@ -1,6 +1,10 @@
 package rpc
 
-import "github.com/prism-rpc/prism-rpc/schema"
+import (
+	"slices"
+
+	"github.com/prism-rpc/prism-rpc/schema"
+)
 
 // newSession makes a session and answers with its state once it is durable.
 func (s *server) newSession(c *call, p *schema.NewSessionParams) (reply, error) {
@@ -10,7 +14,7 @@ func (s *server) newSession(c *call, p *schema.NewSessionParams) (reply, error) 
 	made, err := s.Sessions.Create(p.SessionID, schema.SessionSettings{
 		Instructions: p.Instructions, InstructionInjectors: p.InstructionInjectors,
 		Model: p.Model, Metadata: p.Metadata, CWD: p.CWD,
-	}, p.Redact)
+	}, slices.Concat(s.ownSecrets(), p.Redact))
 	if err != nil {
 		return reply{}, err
 	}
@@ -18,17 +22,26 @@ func (s *server) newSession(c *call, p *schema.NewSessionParams) (reply, error) 
 	return reply{wait: func() (any, error) { return state, made.Sync() }}, nil
 }
 
-// setModel holds from the session's next turn on.
+// setModel is updateSession of the model alone.
 func (s *server) setModel(c *call, p *schema.SetModelParams) (reply, error) {
+	model := schema.Patch[string]{Given: true, Null: p.Model == nil}
+	if p.Model != nil {
+		model.Value = *p.Model
+	}
+	return s.updateSession(c, &schema.UpdateSessionParams{SessionID: p.SessionID, Model: model})
+}
+
+// updateSession holds from the session's next turn on, and is answered once it
+// is durable.
+func (s *server) updateSession(_ *call, p *schema.UpdateSessionParams) (reply, error) {
 	target, err := s.writing(p.SessionID)
 	if err != nil {
 		return reply{}, err
 	}
-	model := ""
-	if p.Model != nil {
-		model = *p.Model
+	save, err := target.Update(p, s.ownSecrets())
+	if err != nil {
+		return reply{}, err
 	}
-	save := target.SetModel(model)
 	state := target.State()
 	return reply{wait: func() (any, error) { return state, save() }}, nil
 }

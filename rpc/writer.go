@@ -51,6 +51,7 @@ type writer struct {
 	spare   [][]byte
 	large   []byte // a buffer for reuse that is larger than a chunk
 	busy    bool   // the goroutine is in a write
+	waiters int    // callers that wait for what is written
 	closed  bool
 	err     error
 }
@@ -298,8 +299,18 @@ func (w *writer) wroteLocked(err error) {
 		w.err = err
 		close(w.dead)
 		w.dropLocked()
+		w.moved.Broadcast()
 	}
-	w.moved.Broadcast()
+	if w.waiters > 0 { // else it would wake the goroutine after each reply
+		w.moved.Broadcast()
+	}
+}
+
+// waitLocked waits for something to be written.
+func (w *writer) waitLocked() {
+	w.waiters++
+	w.moved.Wait()
+	w.waiters--
 }
 
 func (w *writer) dropLocked() {
@@ -350,7 +361,7 @@ func (w *writer) awaitRoom() {
 	w.corked.Store(false)
 	_ = w.pushLocked() // a dead connection shows in w.dead
 	for w.unread > w.maxUnread && w.err == nil && !w.closed {
-		w.moved.Wait()
+		w.waitLocked()
 	}
 }
 
@@ -377,7 +388,7 @@ func (w *writer) close(timeout time.Duration) bool {
 	w.closed = true
 	w.moved.Broadcast()
 	for !late && w.err == nil && (w.chunk != nil || w.head < len(w.queue)) {
-		w.moved.Wait()
+		w.waitLocked()
 	}
 	return !late && w.err == nil
 }
