@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 )
 
@@ -35,10 +36,18 @@ var (
 	errClosing  = errors.New("the connection is ending")
 )
 
+const (
+	recentIDs = 1024 // requests of which it is known that they came
+	earlyIDs  = 64   // cancels that wait for their requests
+)
+
 // calls knows the requests that are not answered yet, by their ids, and how
 // many calls run.
 type calls struct {
 	mu      sync.Mutex
+	recent  [recentIDs]string // the ids that came last
+	came    int               // requests in all
+	early   []string          // ids of requests that were cancelled before they came
 	byID    map[string]*call
 	running int // calls whose wait has not returned
 	leaving int // answers that are on the way to the writer
@@ -58,6 +67,8 @@ func (c *calls) enter(call *call) error {
 		return errInFlight
 	}
 	c.byID[call.key] = call
+	c.recent[c.came%recentIDs] = call.key
+	c.came++
 	return nil
 }
 
@@ -97,21 +108,38 @@ func (c *calls) gone() {
 	c.settleLocked()
 }
 
-// arm gives the call a context of its own.
+// arm gives the call a context of its own, which has ended if the call was
+// cancelled before it came.
 func (c *calls) arm(ctx context.Context, call *call) {
 	ctx, cancel := context.WithCancel(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	call.ctx, call.cancel = ctx, cancel
+	if i := slices.Index(c.early, call.key); i >= 0 && !call.isNotification() {
+		c.early = slices.Delete(c.early, i, i+1)
+		cancel()
+	}
 }
 
-// cancel ends the context of the call that has this id, if there is one.
+// cancel ends the context of the call that has this id. One that was answered
+// already is left alone; one that never came is cancelled when it comes: of two
+// writers in a client, the one that cancels may be the faster one.
 func (c *calls) cancel(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if call := c.byID[id]; call != nil && call.cancel != nil {
-		call.cancel()
+	if call := c.byID[id]; call != nil {
+		if call.cancel != nil {
+			call.cancel()
+		}
+		return
 	}
+	if slices.Contains(c.recent[:min(c.came, recentIDs)], id) || slices.Contains(c.early, id) {
+		return
+	}
+	if len(c.early) == earlyIDs {
+		c.early = slices.Delete(c.early, 0, 1)
+	}
+	c.early = append(c.early, id)
 }
 
 func (c *calls) cancelAll() {
