@@ -21,6 +21,7 @@ type call struct {
 
 	// Guarded by calls.mu.
 	cancel   context.CancelFunc // nil until the call begins
+	early    bool               // cancelled before it began
 	answered bool
 }
 
@@ -65,6 +66,10 @@ func (c *calls) enter(call *call) error {
 	}
 	if c.byID[call.key] != nil {
 		return errInFlight
+	}
+	if i := slices.Index(c.early, call.key); i >= 0 {
+		c.early = slices.Delete(c.early, i, i+1)
+		call.early = true
 	}
 	c.byID[call.key] = call
 	c.recent[c.came%recentIDs] = call.key
@@ -115,8 +120,7 @@ func (c *calls) arm(ctx context.Context, call *call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	call.ctx, call.cancel = ctx, cancel
-	if i := slices.Index(c.early, call.key); i >= 0 && !call.isNotification() {
-		c.early = slices.Delete(c.early, i, i+1)
+	if call.early {
 		cancel()
 	}
 }
@@ -128,6 +132,7 @@ func (c *calls) cancel(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if call := c.byID[id]; call != nil {
+		call.early = true
 		if call.cancel != nil {
 			call.cancel()
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/assert"
@@ -29,8 +31,12 @@ func TestCancel_U1_BeforeItsRequest(t *testing.T) {
 		"after as many as may be": append(earlyOthers(earlyIDs-1), cancelID("1"), request("1", "hang", "{}")),
 	} {
 		t.Run(name, func(t *testing.T) {
-			out := lines(t, testOptions(), strings.Join(input, "\n"))
-			assert.Contains(t, strings.Join(out, "\n"), hung)
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				out := lines(t, testOptions(), strings.Join(input, "\n"))
+				assert.Contains(t, strings.Join(out, "\n"), hung)
+				assert.Zero(t, time.Since(start), "it did not wait for the end")
+			})
 		})
 	}
 }
