@@ -8,6 +8,8 @@ const (
 
 // Bounds on single values (protocol §10).
 const (
+	MaxTitleBytes      = 512
+	MaxModelBytes      = 256
 	MaxRequestKeyBytes = 256
 	MaxSelected        = 256       // names in one list
 	MaxMetadataBytes   = 64 << 10  // of a metadata object

@@ -156,6 +156,15 @@ export interface FieldError {
   message: string;
 }
 
+/** ForkSessionParams are the params of forkSession. */
+export interface ForkSessionParams {
+  sessionId: string;
+  /** the last turn to copy; absent: all */
+  turn?: number | null;
+  newSessionId?: string | null;
+  _meta?: unknown;
+}
+
 /** HistoryMessage is one committed message. */
 export interface HistoryMessage {
   turn: number;
@@ -287,6 +296,23 @@ export interface ListInjectorsResult {
   cut?: Array<string>;
 }
 
+/** ListSessionsParams are the params of listSessions. */
+export interface ListSessionsParams {
+  /** nextCursor of the page before */
+  cursor?: string | null;
+  /** 0 is 100 */
+  limit?: number | null;
+  /** only those */
+  cwd?: string | null;
+  _meta?: unknown;
+}
+
+/** ListSessionsResult answers listSessions, the newest first. */
+export interface ListSessionsResult {
+  sessions: Array<SessionInfo>;
+  nextCursor?: string;
+}
+
 /** Message is one side's words. */
 export interface Message {
   role: Role;
@@ -324,6 +350,12 @@ export interface MessagesResult {
   text?: string;
   /** bytes of the text, to ask for the next piece */
   nextOffset?: number;
+}
+
+/** NamedSessionParams name a session that must be named. */
+export interface NamedSessionParams {
+  sessionId: string;
+  _meta?: unknown;
 }
 
 /** NewSessionParams are the params of newSession. */
@@ -504,6 +536,16 @@ export interface ServerInfo {
   version: string;
 }
 
+/** SessionInfo is one session in a list of them. */
+export interface SessionInfo {
+  sessionId: string;
+  /** the last committed; 0 at first */
+  turn: number;
+  updatedAt: string;
+  title?: string;
+  cwd?: string;
+}
+
 /** SessionParams name one session; absent is the connection's default one. */
 export interface SessionParams {
   sessionId?: string | null;
@@ -601,6 +643,17 @@ export interface TurnStarted {
   requestId?: string | number | null;
 }
 
+/** UpdateSessionParams are the params of updateSession: the given fields change, null restores what the configuration says. */
+export interface UpdateSessionParams {
+  sessionId?: string | null;
+  title?: string | null | null;
+  instructions?: string | null | null;
+  instructionInjectors?: Array<string> | null | null;
+  model?: string | null | null;
+  metadata?: Record<string, unknown> | null | null;
+  _meta?: unknown;
+}
+
 /** Usage counts tokens; one that is absent is unknown. */
 export interface Usage {
   inputTokens?: number;
@@ -647,6 +700,18 @@ export interface Methods {
   newSession: { params: NewSessionParams; result: SessionState };
   /** Set a session's model from its next turn on. */
   setModel: { params: SetModelParams; result: SessionState };
+  /** Change a session's settings from its next turn on; null restores the configured one. */
+  updateSession: { params: UpdateSessionParams; result: SessionState };
+  /** Get a page of the stored sessions, the newest first. */
+  listSessions: { params: ListSessionsParams; result: ListSessionsResult };
+  /** Get the state of a session that must exist. */
+  loadSession: { params: NamedSessionParams; result: SessionState };
+  /** Make a session of the turns of another one. */
+  forkSession: { params: ForkSessionParams; result: SessionState };
+  /** Cancel a session's turns and let go of it; the store keeps it. */
+  closeSession: { params: NamedSessionParams; result: Empty };
+  /** Close a session and remove it from the store. */
+  deleteSession: { params: NamedSessionParams; result: Empty };
   /** Get a session's settings, and what runs and waits in it. */
   state: { params: SessionParams; result: SessionState };
   /** Get a page of the committed dialogue. */

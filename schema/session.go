@@ -1,6 +1,9 @@
 package schema
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // SessionParams name one session; absent is the connection's default one.
 type SessionParams struct {
@@ -36,6 +39,85 @@ type SetModelParams struct {
 	SessionID string  `json:"sessionId,omitempty" validate:"omitempty,sessionid"`
 	Model     *string `json:"model" validate:"omitempty,max=256"`
 	Meta
+}
+
+// UpdateSessionParams are the params of updateSession: the given fields change,
+// null restores what the configuration says.
+type UpdateSessionParams struct {
+	SessionID            string                `json:"sessionId,omitempty" validate:"omitempty,sessionid"`
+	Title                Patch[string]         `json:"title,omitzero"`
+	Instructions         Patch[string]         `json:"instructions,omitzero"`
+	InstructionInjectors Patch[[]string]       `json:"instructionInjectors,omitzero"`
+	Model                Patch[string]         `json:"model,omitzero"`
+	Metadata             Patch[jsontext.Value] `json:"metadata,omitzero"`
+	Meta
+}
+
+func (p *UpdateSessionParams) check() *ParamsError {
+	switch {
+	case len(p.Title.Value) > MaxTitleBytes:
+		return PastLimit("title", MaxTitleBytes, "bytes")
+	case len(p.Instructions.Value) > MaxInjectorBytes:
+		return PastLimit("instructions", MaxInjectorBytes, "bytes")
+	case len(p.Model.Value) > MaxModelBytes:
+		return PastLimit("model", MaxModelBytes, "bytes")
+	}
+	if err := CheckNames("instructionInjectors", p.InstructionInjectors.Value); err != nil {
+		return err
+	}
+	return checkMetadata(p.Metadata.Value)
+}
+
+// A Patch is a field that is absent, null or has a value.
+type Patch[T any] struct {
+	Given bool
+	Null  bool
+	Value T
+}
+
+// UnmarshalJSONFrom reads null or a value.
+func (p *Patch[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	p.Given, p.Null = true, dec.PeekKind() == jsontext.KindNull
+	if p.Null {
+		return dec.SkipValue()
+	}
+	return json.UnmarshalDecode(dec, &p.Value)
+}
+
+// MarshalJSONTo writes what UnmarshalJSONFrom reads.
+func (p Patch[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if !p.Given || p.Null {
+		return enc.WriteToken(jsontext.Null)
+	}
+	return json.MarshalEncode(enc, p.Value)
+}
+
+// NamedSessionParams name a session that must be named.
+type NamedSessionParams struct {
+	SessionID string `json:"sessionId" validate:"required,sessionid"`
+	Meta
+}
+
+// ForkSessionParams are the params of forkSession.
+type ForkSessionParams struct {
+	SessionID    string `json:"sessionId" validate:"required,sessionid"`
+	Turn         *int   `json:"turn,omitempty" validate:"omitempty,min=0"` // the last turn to copy; absent: all
+	NewSessionID string `json:"newSessionId,omitempty" validate:"omitempty,sessionid"`
+	Meta
+}
+
+// ListSessionsParams are the params of listSessions.
+type ListSessionsParams struct {
+	Cursor string `json:"cursor,omitempty" validate:"max=512"`      // nextCursor of the page before
+	Limit  int    `json:"limit,omitzero" validate:"min=0,max=1000"` // 0 is 100
+	CWD    string `json:"cwd,omitempty" validate:"max=4096"`        // only those
+	Meta
+}
+
+// ListSessionsResult answers listSessions, the newest first.
+type ListSessionsResult struct {
+	Sessions   []SessionInfo `json:"sessions"`
+	NextCursor string        `json:"nextCursor,omitempty"`
 }
 
 // SessionState answers state, newSession and setModel.

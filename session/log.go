@@ -24,11 +24,17 @@ func (s *Session) logStart(r *Run) error {
 // logTurn makes the run's turn durable.
 func (s *Session) logTurn(r *Run, o *outcome) error {
 	var err error
-	if o.turn, err = r.record(o); err != nil || s.manager.cfg.Store == nil {
+	if o.turn, err = r.record(o); err != nil {
 		return err
+	}
+	if s.manager.cfg.Store == nil {
+		return s.entitle(r)
 	}
 	b, err := json.Marshal(o.turn)
 	if err != nil {
+		return err
+	}
+	if err := s.entitle(r); err != nil {
 		return err
 	}
 	s.logMu.Lock()
@@ -85,19 +91,24 @@ func head(kind string) schema.RecordHead { return schema.RecordHead{V: schema.Lo
 
 // append adds a record, after the log's header if there is none yet.
 func (s *Session) append(record any) error {
+	return s.appendMade(func() ([]byte, error) { return json.Marshal(record) })
+}
+
+// appendMade is append of a record that is made when its place is reached.
+func (s *Session) appendMade(make func() ([]byte, error)) error {
 	if s.manager.cfg.Store == nil {
 		return nil
-	}
-	b, err := json.Marshal(record)
-	if err != nil {
-		return err
 	}
 	s.logMu.Lock()
 	defer s.logMu.Unlock()
 	if err := s.create(); err != nil {
 		return err
 	}
-	if err := s.log.Append(b); err != nil {
+	record, err := make()
+	if err != nil {
+		return err
+	}
+	if err := s.log.Append(record); err != nil {
 		return storeFailed(err)
 	}
 	return nil

@@ -139,7 +139,7 @@ func (m *Manager) Begin(ctx context.Context, start Start) (*Run, error) {
 		r.session = s
 	}
 	queued, err := s.accept(r, start.Queue)
-	if errors.Is(err, errRaced) {
+	if errors.Is(err, errRaced) || errors.Is(err, errGone) {
 		return m.Begin(ctx, start)
 	}
 	if err != nil {
@@ -311,7 +311,10 @@ func (s *Session) runningTurn() int {
 func (s *Session) accept(r *Run, queue bool) (behind int, err error) {
 	s.mu.Lock()
 	err = s.admits(r, queue)
-	if s.knows(r.keyHash) {
+	switch {
+	case s.gone:
+		err = errGone
+	case s.knows(r.keyHash):
 		err = errRaced
 	}
 	if err != nil {

@@ -20,6 +20,8 @@ type Session struct {
 	redactor     *redact.Redactor
 	lastRedactor madeRedactor
 	settings     schema.SessionSettings
+	edits        int        // of the settings, so far
+	gone         bool       // no longer the manager's; see release
 	turns        []turnInfo // committed, from turn 1
 	history      provider.History
 	usage        schema.Usage
@@ -113,6 +115,7 @@ func (s *Session) State() *schema.SessionState {
 		Status:               schema.StatusIdle,
 		Queue:                []schema.QueuedTurn{},
 		Model:                s.model(),
+		Title:                s.settings.Title,
 		Instructions:         s.redactor.Text(s.base(), nil),
 		InstructionInjectors: slices.Concat([]string{}, s.names()),
 		Usage:                s.usage,

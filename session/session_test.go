@@ -674,7 +674,9 @@ func TestSessionGoesOnInAnotherProcess(t *testing.T) {
 	ask(t, first, "s", "hi", session.RunOptions{})
 	s, err := first.Lookup("s")
 	require.NoError(t, err)
-	require.NoError(t, s.SetModel("other")())
+	save, err := s.Update(&schema.UpdateSessionParams{Model: given("other")}, nil)
+	require.NoError(t, err)
+	require.NoError(t, save())
 	require.NoError(t, first.Close())
 
 	p := says("two")

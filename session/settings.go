@@ -1,8 +1,13 @@
 package session
 
 import (
+	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
+	"github.com/prism-rpc/prism-rpc/internal/plain"
+	"github.com/prism-rpc/prism-rpc/redact"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
@@ -16,45 +21,122 @@ func (s *Session) configure(settings schema.SessionSettings, secrets []schema.Se
 		return err
 	}
 	s.redactor = red
+	s.settings = hideSettings(red, settings)
+	return nil
+}
+
+func hideSettings(red *redact.Redactor, settings schema.SessionSettings) schema.SessionSettings {
 	if settings.Instructions != nil {
 		text := red.Text(*settings.Instructions, nil)
 		settings.Instructions = &text
 	}
+	for _, text := range []*string{&settings.Title, &settings.CWD, &settings.Model} {
+		*text = red.Text(*text, nil)
+	}
 	settings.Metadata = red.JSON(settings.Metadata, nil)
-	settings.CWD = red.Text(settings.CWD, nil)
-	settings.Model = red.Text(settings.Model, nil)
-	s.settings = settings
-	return nil
+	return settings
 }
 
-// SetModel sets the session's model from its next turn on; empty restores the
-// configured one. The change holds at once; save makes it durable and, where
-// it can't, takes it back.
-func (s *Session) SetModel(model string) (save func() error) {
+// Update changes the given settings from the session's next turn on; those
+// that are null are again as configured. The change holds at once; save makes
+// it durable and, where it can't, takes it back. Secrets are hidden in what p
+// brings, beside the session's own. Errors: *inject.UnknownError,
+// *schema.ParamsError.
+func (s *Session) Update(p *schema.UpdateSessionParams, secrets []schema.SecretValue) (save func() error, err error) {
+	if _, err := s.manager.cfg.Registry.Resolve(p.InstructionInjectors.Value); err != nil {
+		return nil, err
+	}
+	red, err := s.redactorFor(RunOptions{Secrets: secrets})
+	if err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before := s.settings.Model
-	s.settings.Model = s.redactor.Text(model, nil)
-	set := s.settings.Model
+	before := s.settings
+	s.settings = hideSettings(red, patched(before, p))
+	s.edits++
+	edit := s.edits
 	return func() error {
 		err := s.saveSettings()
 		if err != nil {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			if s.settings.Model == set {
-				s.settings.Model = before
-			}
+			s.takeBack(edit, before)
 		}
 		return err
+	}, nil
+}
+
+func patched(settings schema.SessionSettings, p *schema.UpdateSessionParams) schema.SessionSettings {
+	if p.Title.Given {
+		settings.Title = p.Title.Value
+	}
+	if p.Instructions.Given {
+		settings.Instructions = nil
+		if !p.Instructions.Null {
+			settings.Instructions = &p.Instructions.Value
+		}
+	}
+	if p.InstructionInjectors.Given {
+		settings.InstructionInjectors = p.InstructionInjectors.Value
+	}
+	if p.Model.Given {
+		settings.Model = p.Model.Value
+	}
+	if p.Metadata.Given {
+		settings.Metadata = p.Metadata.Value
+	}
+	return settings
+}
+
+// takeBack undoes an edit that no later one has followed.
+func (s *Session) takeBack(edit int, before schema.SessionSettings) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.edits == edit {
+		s.settings = before
 	}
 }
 
 func (s *Session) saveSettings() error {
-	s.mu.Lock()
-	settings := s.settings
-	s.mu.Unlock()
-	if err := s.append(&schema.SettingsRecord{RecordHead: head(schema.RecordSettings), At: stamp(time.Now()), Settings: settings}); err != nil {
+	if err := s.logSettings(); err != nil {
 		return err
 	}
 	return s.Sync()
+}
+
+// logSettings adds the settings as they are at that moment, so that the log's
+// last ones are the session's.
+func (s *Session) logSettings() error {
+	return s.appendMade(func() ([]byte, error) {
+		s.mu.Lock()
+		settings := s.settings
+		s.mu.Unlock()
+		return json.Marshal(&schema.SettingsRecord{RecordHead: head(schema.RecordSettings), At: stamp(time.Now()), Settings: settings})
+	})
+}
+
+// titleBytes bounds a title that is made of a first input.
+const titleBytes = 80
+
+// entitle gives a session without a title one, from its first input. It is
+// logged with that input's turn.
+func (s *Session) entitle(r *Run) error {
+	s.mu.Lock()
+	named := s.settings.Title != "" || len(s.turns) > 0
+	if !named {
+		s.settings.Title = titleOf(schema.PlainText(r.input))
+	}
+	s.mu.Unlock()
+	if named {
+		return nil
+	}
+	return s.logSettings()
+}
+
+func titleOf(text string) string {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			return plain.Text(line, titleBytes)
+		}
+	}
+	return ""
 }

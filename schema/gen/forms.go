@@ -72,14 +72,21 @@ var fields = map[fieldOf]fieldForm{
 		{"type": "array", "contains": {"anyOf": [
 			{"type": "object", "properties": {"type": {"enum": ["resource_link", "resource"]}}},
 			{"type": "object", "properties": {"text": {"type": "string", "pattern": "` + notBlank + `"}}, "required": ["text"]}]}}]}`, true},
-	{taken, "PromptParams.instructionInjectors"}:     {namesList, false},
-	{taken, "NewSessionParams.instructionInjectors"}: {namesList, false},
-	{taken, "ContextBlock.content"}:                  {`{"$ref": "#/$defs/InputParam"}`, true},
-	{taken, "ContentBlock.type"}:                     {`{"type": "string", "enum": ["text", "resource_link", "resource"]}`, true},
-	{lenient, "CancelRequestParams.id"}:              {requestID, true},
-	{lenient, "CancelledParams.requestId"}:           {requestID, true},
-	{sent, "EventError.data"}:                        {`{"$ref": "#/$defs/ErrorData"}`, true},
+	{taken, "PromptParams.instructionInjectors"}:        {namesList, false},
+	{taken, "NewSessionParams.instructionInjectors"}:    {namesList, false},
+	{taken, "UpdateSessionParams.title"}:                {orNullForm(fmt.Sprintf(`{"type": "string", "maxLength": %d}`, schema.MaxTitleBytes)), false},
+	{taken, "UpdateSessionParams.instructions"}:         {orNullForm(`{"type": "string"}`), false},
+	{taken, "UpdateSessionParams.instructionInjectors"}: {orNullForm(namesList), false},
+	{taken, "UpdateSessionParams.model"}:                {orNullForm(fmt.Sprintf(`{"type": "string", "maxLength": %d}`, schema.MaxModelBytes)), false},
+	{taken, "UpdateSessionParams.metadata"}:             {orNullForm(`{"type": "object"}`), false},
+	{taken, "ContextBlock.content"}:                     {`{"$ref": "#/$defs/InputParam"}`, true},
+	{taken, "ContentBlock.type"}:                        {`{"type": "string", "enum": ["text", "resource_link", "resource"]}`, true},
+	{lenient, "CancelRequestParams.id"}:                 {requestID, true},
+	{lenient, "CancelledParams.requestId"}:              {requestID, true},
+	{sent, "EventError.data"}:                           {`{"$ref": "#/$defs/ErrorData"}`, true},
 }
+
+func orNullForm(form string) string { return `{"anyOf": [` + form + `, {"type": "null"}]}` }
 
 var namesList = fmt.Sprintf(`{"type": "array", "items": {"type": "string"}, "maxItems": %d, "uniqueItems": true}`, schema.MaxSelected)
 

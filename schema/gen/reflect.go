@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -140,7 +141,7 @@ const rawValue = "raw"
 
 // special describes the types whose JSON is not that of their Go kind.
 func (g *generator) special(m mode, t reflect.Type) *jsonschema.Schema {
-	if t == reflect.TypeFor[jsontext.Value]() {
+	if t == reflect.TypeFor[jsontext.Value]() || isPatch(t) {
 		return &jsonschema.Schema{Comments: rawValue}
 	}
 	if words := g.enums[t.Name()]; t.PkgPath() == schemaPath && t.Kind() == reflect.String && words != nil {
@@ -170,6 +171,11 @@ func (g *generator) enum(t reflect.Type, words []string) *jsonschema.Schema {
 	}
 	g.defs[t.Name()] = def
 	return ref(t.Name())
+}
+
+// isPatch tells whether t is a schema.Patch, whose form depends on its field.
+func isPatch(t reflect.Type) bool {
+	return t.PkgPath() == schemaPath && strings.HasPrefix(t.Name(), "Patch[")
 }
 
 func hasOwnForm(t reflect.Type) bool {

@@ -1,0 +1,64 @@
+package rpc
+
+import (
+	"slices"
+
+	"github.com/prism-rpc/prism-rpc/schema"
+)
+
+const sessionsPage = 100
+
+// listSessions gives a page of the stored sessions, the newest first.
+func (s *server) listSessions(_ *call, p *schema.ListSessionsParams) (reply, error) {
+	limit := p.Limit
+	if limit == 0 {
+		limit = sessionsPage
+	}
+	query := *p
+	return reply{wait: func() (any, error) { return s.Sessions.List(query.Cursor, limit, query.CWD) }}, nil
+}
+
+// loadSession tells where a session stands; what it holds is read on demand.
+func (s *server) loadSession(c *call, p *schema.NamedSessionParams) (*schema.SessionState, error) {
+	return s.state(c, &schema.SessionParams{SessionID: p.SessionID})
+}
+
+// forkSession makes a session of another one's turns, from its last commit,
+// and answers once the new one is durable.
+func (s *server) forkSession(_ *call, p *schema.ForkSessionParams) (reply, error) {
+	if err := s.checkRunning(); err != nil {
+		return reply{}, err
+	}
+	turn := -1
+	if p.Turn != nil {
+		turn = *p.Turn
+	}
+	made, err := s.Sessions.Fork(p.SessionID, turn, p.NewSessionID)
+	if err != nil {
+		return reply{}, err
+	}
+	state := made.State()
+	return reply{wait: func() (any, error) { return state, made.Sync() }}, nil
+}
+
+// closeSession cancels a session's turns and lets go of it; it is answered
+// after those turns' answers.
+func (s *server) closeSession(_ *call, p *schema.NamedSessionParams) (reply, error) {
+	return endedReply(s.Sessions.CloseSession(p.SessionID)), nil
+}
+
+// deleteSession is closeSession that removes the session from the store too.
+func (s *server) deleteSession(_ *call, p *schema.NamedSessionParams) (reply, error) {
+	return endedReply(s.Sessions.DeleteSession(p.SessionID)), nil
+}
+
+func endedReply(ended func() error) reply {
+	return reply{wait: func() (any, error) { return schema.Empty{}, ended() }}
+}
+
+// ownSecrets are those that the client told of the connection.
+func (s *server) ownSecrets() []schema.SecretValue {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clip(s.secrets)
+}

@@ -1,0 +1,194 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/prism-rpc/prism-rpc/schema"
+)
+
+// errGone reports a session that was let go between being found and being
+// used; whoever meets it looks for the session again.
+var errGone = errors.New("the session was let go")
+
+// CloseSession ends what runs and waits in a session and lets go of it; the store
+// keeps it. ended waits until all that is done. Closing a session that is not
+// held does nothing.
+func (m *Manager) CloseSession(id string) (ended func() error) {
+	s := m.inMemory(id)
+	if s == nil {
+		return func() error { return nil }
+	}
+	runs := s.Abort("", true)
+	return func() error {
+		waitSettled(runs)
+		return m.release(s)
+	}
+}
+
+func waitSettled(runs []*Run) {
+	for _, r := range runs {
+		<-r.Settled()
+	}
+}
+
+// release lets go of a session in which nothing runs: its memory and its log.
+// One that has been asked for anew stays.
+func (m *Manager) release(s *Session) error {
+	m.mu.Lock()
+	s.mu.Lock()
+	stays := s.busy() || s.gone
+	if !stays {
+		s.gone = true
+	}
+	s.mu.Unlock()
+	if stays {
+		m.mu.Unlock()
+		return nil
+	}
+	err := s.closeLog() // before another one of its id can open it
+	delete(m.sessions, s.id)
+	m.mu.Unlock()
+	return err
+}
+
+// Fork makes a new session of the turns of another one, up to and with turn; a
+// negative turn means all. Settings go along, request keys don't. Sync makes
+// it durable. Errors: ErrNotFound, *schema.ParamsError, ErrStore.
+func (m *Manager) Fork(id string, turn int, newID string) (*Session, error) {
+	from, err := m.View(id)
+	if err != nil {
+		return nil, err
+	}
+	records, err := from.copyTurns(turn)
+	if err != nil {
+		return nil, err
+	}
+	if newID == "" {
+		newID = NewID()
+	}
+	if err := m.checkNew(newID); err != nil {
+		return nil, err
+	}
+	s := m.newSession(newID)
+	from.mu.Lock()
+	s.redactor, s.settings = from.redactor, from.settings
+	from.mu.Unlock()
+	if err := s.fill(records); err != nil {
+		return nil, errors.Join(err, s.closeLog())
+	}
+	return m.add(s)
+}
+
+// copyTurns gives the committed turns up to turn as records of another session.
+func (s *Session) copyTurns(turn int) ([]*schema.TurnRecord, error) {
+	s.mu.Lock()
+	turns, history := s.turns, s.history
+	s.mu.Unlock()
+	if turn > len(turns) {
+		return nil, schema.BadField("turn", "max", fmt.Sprintf("the session has %d turns", len(turns)))
+	}
+	if turn < 0 {
+		turn = len(turns)
+	}
+	if s.manager.cfg.Store != nil {
+		return s.readTurns(turn)
+	}
+	var records []*schema.TurnRecord
+	for n := 1; n <= turn; n++ {
+		first, end := span(turns, history, n)
+		record := turns[n-1].record(n)
+		for i := first; i < end; i++ {
+			record.Messages = append(record.Messages, history.Raw(i))
+		}
+		records = append(records, record)
+	}
+	return records, nil
+}
+
+// record is what is known of a turn without a log.
+func (t turnInfo) record(n int) *schema.TurnRecord {
+	record := &schema.TurnRecord{RecordHead: head(schema.RecordTurn), Turn: n, At: t.at, StopReason: schema.StopEndTurn, Injected: []schema.Injected{}}
+	if t.cancelled {
+		record.StopReason = schema.StopCancelled
+	}
+	return record
+}
+
+// readTurns reads the first turns from the log.
+func (s *Session) readTurns(turns int) ([]*schema.TurnRecord, error) {
+	var records []*schema.TurnRecord
+	err := s.manager.cfg.Store.Read(s.id, func(record []byte) error {
+		var h schema.RecordHead
+		if err := json.Unmarshal(record, &h); err != nil || h.T != schema.RecordTurn || len(records) == turns {
+			return err
+		}
+		return replayAs(record, func(r *schema.TurnRecord) error {
+			r.Key, r.Params = "", ""
+			records = append(records, r)
+			return nil
+		})
+	})
+	switch {
+	case errors.Is(err, ErrNotFound) && turns == 0: // nothing of it was written yet
+		return nil, nil
+	case err != nil:
+		return nil, storeFailed(err)
+	}
+	return records, nil
+}
+
+// fill makes records the session's turns.
+func (s *Session) fill(records []*schema.TurnRecord) error {
+	if err := s.openLog(); err != nil {
+		return err
+	}
+	for _, record := range records {
+		if err := s.append(record); err != nil {
+			return err
+		}
+		s.keep(record)
+	}
+	return nil
+}
+
+// DeleteSession is CloseSession that removes the session from the store too.
+// Deleting a session that no store knows does nothing. Errors: *LockedError,
+// ErrStore.
+func (m *Manager) DeleteSession(id string) (ended func() error) {
+	closed := m.CloseSession(id)
+	return func() error {
+		if err := closed(); err != nil {
+			return err
+		}
+		if m.cfg.Store == nil {
+			return nil
+		}
+		err := m.cfg.Store.Delete(id)
+		var locked *LockedError
+		if err == nil || errors.As(err, &locked) {
+			return err
+		}
+		return storeFailed(err)
+	}
+}
+
+// List gives a page of the stored sessions, the newest first; those of one
+// folder when cwd is not empty. Errors: *schema.ParamsError, ErrStore.
+func (m *Manager) List(cursor string, limit int, cwd string) (*schema.ListSessionsResult, error) {
+	out := &schema.ListSessionsResult{Sessions: []schema.SessionInfo{}}
+	if m.cfg.Store == nil {
+		return out, nil
+	}
+	page, next, err := m.cfg.Store.List(cursor, limit, cwd)
+	switch {
+	case errors.Is(err, ErrCursor):
+		return nil, schema.BadField("cursor", "cursor", "is not one that listSessions gave")
+	case err != nil:
+		return nil, storeFailed(err)
+	}
+	out.Sessions, out.NextCursor = append(out.Sessions, page...), next
+	return out, nil
+}
