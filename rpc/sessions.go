@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/prism-rpc/prism-rpc/schema"
+	"github.com/prism-rpc/prism-rpc/session"
 )
 
 // newSession makes a session and answers with its state once it is durable.
@@ -42,7 +43,7 @@ func (s *server) updateSession(_ *call, p *schema.UpdateSessionParams) (reply, e
 	if err != nil {
 		return reply{}, err
 	}
-	state := target.State()
+	state := s.stateOf(target)
 	return reply{wait: func() (any, error) { return state, save() }}, nil
 }
 
@@ -52,11 +53,17 @@ func (s *server) state(c *call, p *schema.SessionParams) (*schema.SessionState, 
 	if err != nil {
 		return nil, err
 	}
+	return s.stateOf(target), nil
+}
+
+// stateOf is a session's state, with the number of its newest event on this
+// connection.
+func (s *server) stateOf(target *session.Session) *schema.SessionState {
 	return target.StateWith(func(st *schema.SessionState) {
 		if st.Running != nil {
 			st.Running.Seq = s.conn.lastSeq(st.SessionID)
 		}
-	}), nil
+	})
 }
 
 // listInjectors lists what names can be selected, never a text.
