@@ -25,8 +25,8 @@ var arrows = map[string][]string{
 	"cmd/prism-rpc":     {"assemble", "inject", "internal/config", "internal/plain", "provider", "provider/mock", "provider/openai", "redact", "rpc", "schema", "session", "session/filestore", "session/memstore"},
 	"rpc":               {"inject", "internal/plain", "redact", "schema", "session"},
 	"session":           {"assemble", "inject", "internal/plain", "provider", "redact", "schema"},
-	"session/filestore": {"schema", "session", "session/internal/sequence"},
-	"session/memstore":  {"schema", "session", "session/internal/sequence"},
+	"session/filestore": {"schema", "session", "session/internal/listing", "session/internal/sequence"},
+	"session/memstore":  {"schema", "session", "session/internal/listing", "session/internal/sequence"},
 	"assemble":          {"inject", "provider", "redact", "schema"},
 	"inject":            {"internal/plain", "redact", "schema"},
 	"provider":          {"schema"},
@@ -35,6 +35,7 @@ var arrows = map[string][]string{
 
 	"provider/internal/sse":      {},
 	"provider/internal/upstream": {"internal/plain", "provider", "provider/internal/sse", "redact", "schema"},
+	"session/internal/listing":   {"schema", "session"},
 	"session/internal/sequence":  {"schema", "session"},
 	"redact":                     {},
 	"schema":                     {"internal/plain"},

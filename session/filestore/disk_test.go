@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prism-rpc/prism-rpc/session"
+	"github.com/prism-rpc/prism-rpc/session/internal/sequence"
 	"github.com/prism-rpc/prism-rpc/session/internal/storetest"
 )
 
@@ -174,7 +175,7 @@ func TestRecordsAreBounded(t *testing.T) {
 	record := string(storetest.Started(1))
 	header := string(seal(storetest.Header("s1")))
 	read := func(limit int, text string) (seen int, s *scan, err error) {
-		s = newScan("s1", false)
+		s = newScan(place{seq: sequence.New("s1")}, false)
 		s.limit = limit
 		err = s.run(strings.NewReader(text), func([]byte) error { seen++; return nil })
 		return seen, s, err
@@ -201,7 +202,7 @@ func TestRecordsAreBounded(t *testing.T) {
 // An error of the disk must not be taken for the end of the log, behind which
 // all would be cut.
 func TestReadErrorIsNoTornTail(t *testing.T) {
-	s := newScan("s1", false)
+	s := newScan(place{seq: sequence.New("s1")}, false)
 	err := s.run(&failing{text: string(seal(storetest.Header("s1")))}, storetest.Ignore)
 	assert.ErrorIs(t, err, errDisk)
 }

@@ -4,6 +4,7 @@
 //	<dir>/sessions/<id>.jsonl   a record a line, each with its checksum
 //	<dir>/locks/<id>.lock       pid and time of the process that writes it
 //	<dir>/torn/…                what repairs have cut off
+//	<dir>/index/sessions.json   what List shows of each, made from the logs
 //
 // A turn is durable when Commit returns. A process that dies leaves at worst a
 // record cut short at its log's end; the next Open cuts it off and keeps it.
@@ -42,6 +43,13 @@ type Options struct {
 	// and the path they are kept at. It is called while the session is being
 	// opened or created. nil: nobody is told.
 	OnRepair func(id string, dropped int64, kept string)
+
+	// OnSkip is told of each file that List or Prune does without, and why: the
+	// log of a session that is left out, because it can't be opened or isn't
+	// safe to open (a link, another user's), or the index, without which all
+	// logs are read. It is called each time, while List or Prune runs. nil:
+	// nobody is told.
+	OnSkip func(name string, err error)
 }
 
 // A Store is a session.Store in a folder.
@@ -133,7 +141,7 @@ func (s *Store) create(h *hold, header []byte) (*log, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("create session log: %w", err)
 	}
-	l := &log{hold: h, file: osFile{f}, seq: sequence.New(h.id)}
+	l := &log{hold: h, file: osFile{f}, place: place{seq: sequence.New(h.id)}}
 	if err := l.Append(header); err != nil {
 		return nil, errors.Join(err, f.Close(), s.sessions.Remove(logName(h.id)))
 	}
@@ -167,6 +175,11 @@ func (s *Store) clear(id string) error {
 // Open implements session.Store. A torn tail, which is all from the first
 // record that is cut short or fails its checksum, is cut off and kept.
 func (s *Store) Open(id string, replay func([]byte) error) (session.Log, error) {
+	return s.OpenFrom(id, "", replay)
+}
+
+// OpenFrom implements session.Store. It cuts off a torn tail as Open does.
+func (s *Store) OpenFrom(id string, from session.Mark, replay func([]byte) error) (session.Log, error) {
 	if begun, err := s.Exists(id); err != nil {
 		return nil, err
 	} else if !begun {
@@ -176,43 +189,79 @@ func (s *Store) Open(id string, replay func([]byte) error) (session.Log, error) 
 	if err != nil {
 		return nil, err
 	}
-	l, err := s.resume(h, replay)
+	l, err := s.resume(h, from, replay)
 	if err != nil {
 		return nil, errors.Join(err, h.release())
 	}
 	return s.keepOpen(l)
 }
 
-func (s *Store) resume(h *hold, replay func([]byte) error) (*log, error) {
+func (s *Store) resume(h *hold, from session.Mark, replay func([]byte) error) (*log, error) {
 	f, err := s.openLog(h.id, os.O_RDWR)
 	if err != nil {
 		return nil, err
 	}
-	at := newScan(h.id, false)
-	if err := at.run(f, replay); err != nil {
+	end, err := scanFile(h.id, f, from, replay)
+	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	dropped, kept, err := s.repair(h.id, f, at.end)
+	dropped, kept, err := s.repair(h.id, f, end.end)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	s.report(h.id, dropped, kept)
-	return &log{hold: h, file: osFile{f}, seq: at.seq, end: at.end}, nil
+	return &log{hold: h, file: osFile{f}, place: end}, nil
+}
+
+// scanFile replays what stands behind from in f, the log of id, which is taken.
+func scanFile(id string, f *os.File, from session.Mark, replay func([]byte) error) (place, error) {
+	begin, err := find(id, from, f)
+	if err != nil {
+		return begin, err
+	}
+	if _, err := f.Seek(begin.end, io.SeekStart); err != nil {
+		return begin, err
+	}
+	at := newScan(begin, false)
+	err = at.run(f, replay)
+	return at.place, err
 }
 
 // Read implements session.Store. It sees the records that are whole when it
 // begins, and also those of other versions and unknown types.
 func (s *Store) Read(id string, replay func([]byte) error) error {
+	_, err := s.ReadFrom(id, "", replay)
+	return err
+}
+
+// ReadFrom implements session.Store. It sees what Read sees.
+func (s *Store) ReadFrom(id string, from session.Mark, replay func([]byte) error) (session.Mark, error) {
 	f, err := s.openLog(id, os.O_RDONLY)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return err
+		return "", err
 	}
-	return newScan(id, true).run(io.LimitReader(f, info.Size()), replay)
+	at, err := readFile(id, f, info.Size(), from, replay)
+	if err != nil {
+		return "", err
+	}
+	return at.mark(), nil
+}
+
+// readFile replays what stands behind from in the first size bytes of f, the
+// log of id, and returns how far it came.
+func readFile(id string, f io.ReaderAt, size int64, from session.Mark, replay func([]byte) error) (place, error) {
+	begin, err := find(id, from, f)
+	if err != nil {
+		return begin, err
+	}
+	at := newScan(begin, true)
+	err = at.run(io.NewSectionReader(f, begin.end, max(0, size-begin.end)), replay)
+	return at.place, err
 }
 
 // Exists implements session.Store.
@@ -236,7 +285,9 @@ func (s *Store) Close() error {
 	return errors.Join(append(errs, s.leave())...)
 }
 
-func logName(id string) string { return id + ".jsonl" }
+const logSuffix = ".jsonl"
+
+func logName(id string) string { return id + logSuffix }
 
 // openLog opens the file of id; session.ErrNotFound when there is none.
 func (s *Store) openLog(id string, flag int) (*os.File, error) {

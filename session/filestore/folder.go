@@ -58,8 +58,8 @@ func (d folder) open(name string, flag int) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%w: %s is no regular file", ErrUnsafe, name)
+	if err := regular(info); err != nil {
+		return nil, err
 	}
 	f, err := d.OpenFile(name, flag|openWithoutWaiting, 0)
 	if err != nil {
@@ -69,6 +69,16 @@ func (d folder) open(name string, flag int) (*os.File, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// names are those of the folder's entries, in no order.
+func (d folder) names() ([]string, error) {
+	f, err := d.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	names, err := f.Readdirnames(-1)
+	return names, errors.Join(err, f.Close())
 }
 
 // sync makes the folder's entries durable.
@@ -87,6 +97,13 @@ func safeFolder(info fs.FileInfo) error {
 	return private(info)
 }
 
+func regular(info fs.FileInfo) error {
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%w: %s is no regular file", ErrUnsafe, info.Name())
+	}
+	return nil
+}
+
 // safeFile checks that f is the file that info was taken of, and nobody
 // else's.
 func safeFile(f *os.File, info fs.FileInfo) error {
@@ -101,10 +118,14 @@ func safeFile(f *os.File, info fs.FileInfo) error {
 	if err != nil {
 		return err
 	}
+	return safeNamed(opened, names)
+}
+
+func safeNamed(info fs.FileInfo, names uint64) error {
 	if names > 1 {
 		return fmt.Errorf("%w: %s has several names", ErrUnsafe, info.Name())
 	}
-	return private(opened)
+	return private(info)
 }
 
 // makeFolders makes path and what is missing above it. It returns the folders

@@ -8,6 +8,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/prism-rpc/prism-rpc/session"
 	"github.com/prism-rpc/prism-rpc/session/internal/sequence"
 )
 
@@ -35,8 +36,7 @@ type log struct {
 	mu      sync.Mutex // Store.Close comes from elsewhere
 	file    file
 	closed  bool
-	seq     sequence.Sequence
-	end     int64 // where the last good record ends
+	place         // its end: whatever stands behind is no part of it
 	synced  int64 // what stands before it is durable
 	settled bool  // so is the file's name
 	ragged  bool  // something may stand behind end
@@ -63,12 +63,12 @@ func (l *log) Commit(turn int, record []byte) error {
 	if err != nil {
 		return err
 	}
-	seq, end := l.seq, l.end
+	was := l.place
 	if err := l.write(record, next); err != nil {
 		return err
 	}
 	if err := l.sync(); err != nil {
-		l.seq, l.end = seq, end
+		l.place = was
 		return errors.Join(err, l.cut())
 	}
 	return nil
@@ -82,6 +82,13 @@ func (l *log) Sync() error {
 		return fs.ErrClosed
 	}
 	return l.sync()
+}
+
+// Mark implements session.Log.
+func (l *log) Mark() session.Mark {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.mark()
 }
 
 // Close implements session.Log. It does not sync.
@@ -114,8 +121,7 @@ func (l *log) write(record []byte, next sequence.Sequence) error {
 	if _, err := l.file.WriteAt(line, l.end); err != nil {
 		return errors.Join(fmt.Errorf("write session log: %w", err), l.cut())
 	}
-	l.end += int64(len(line))
-	l.seq = next
+	l.place = l.behind(line[:len(line)-1], next)
 	return nil
 }
 

@@ -19,36 +19,38 @@ import (
 type scan struct {
 	foreign bool // deliver records of other versions and unknown types too
 	limit   int  // bytes of one line
-	seq     sequence.Sequence
-	end     int64 // where the last good record ends; what follows is a torn tail
+	place        // how far it has come; what follows in the end is a torn tail
 }
 
-func newScan(id string, foreign bool) *scan {
-	return &scan{foreign: foreign, limit: MaxRecordBytes + frameBytes, seq: sequence.New(id)}
+func newScan(from place, foreign bool) *scan {
+	return &scan{foreign: foreign, limit: MaxRecordBytes + frameBytes, place: from}
 }
 
-// run hands each good record to replay, in order, up to the first line that is
-// cut short or fails its checksum: nothing behind such a line is trusted. A
-// record that is whole but may not stand where it stands is no such damage;
-// the error is ErrCorrupt, or session.ErrForeign. With no whole line at all the
-// log was never begun: session.ErrNotFound.
+// run hands each good record of r, which stands behind the scan's place, to
+// replay, in order, up to the first line that is cut short or fails its
+// checksum: nothing behind such a line is trusted. A record that is whole but
+// may not stand where it stands is no such damage; the error is ErrCorrupt, or
+// session.ErrForeign. With no whole line at all the log was never begun:
+// session.ErrNotFound.
 func (s *scan) run(r io.Reader, replay func(record []byte) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 64<<10), s.limit)
 	lines.Split(wholeLines)
 	for lines.Scan() {
-		size := len(lines.Bytes()) + 1
-		record, ok := unseal(lines.Bytes())
+		line := lines.Bytes()
+		record, ok := unseal(line)
 		if !ok {
-			return s.tail(lines.Bytes())
+			return s.tail(line)
 		}
-		if err := s.take(record); err != nil {
+		seq, err := s.take(record)
+		if err != nil {
 			return err
 		}
+		next := s.behind(line, seq)
 		if err := replay(record); err != nil {
 			return err
 		}
-		s.end += int64(size)
+		s.place = next
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
@@ -61,18 +63,18 @@ func (s *scan) run(r io.Reader, replay func(record []byte) error) error {
 	return nil
 }
 
-func (s *scan) take(record []byte) error {
+// take is the sequence with record.
+func (s *scan) take(record []byte) (sequence.Sequence, error) {
 	next, err := s.seq.After(record)
 	switch {
 	case errors.Is(err, session.ErrForeign) && s.foreign:
-		return nil
+		return s.seq, nil
 	case errors.Is(err, session.ErrForeign):
-		return err
+		return s.seq, err
 	case err != nil:
-		return fmt.Errorf("%w: %v", ErrCorrupt, err) // %v: nobody lost a race for a turn
+		return s.seq, fmt.Errorf("%w: %v", ErrCorrupt, err) // %v: nobody lost a race for a turn
 	}
-	s.seq = next
-	return nil
+	return next, nil
 }
 
 // tail judges the first bad line. Behind a good record it begins the torn

@@ -36,6 +36,26 @@ func linkCount(_ *os.File, info fs.FileInfo) (uint64, error) {
 	return uint64(st.Nlink), nil
 }
 
+// safeInfo is what open would say of the file that info was taken of.
+func safeInfo(info fs.FileInfo) error {
+	if err := regular(info); err != nil {
+		return err
+	}
+	names, err := linkCount(nil, info)
+	if err != nil {
+		return err
+	}
+	return safeNamed(info, names)
+}
+
+// fileNumber tells a file from another that takes its name later.
+func fileNumber(info fs.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return st.Ino
+	}
+	return 0
+}
+
 // lockFile takes the lock on f, or returns errHeld. The lock ends with the
 // last descriptor of this opening of f; os opens files close-on-exec, so that
 // no child inherits one.

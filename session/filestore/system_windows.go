@@ -26,6 +26,18 @@ func linkCount(f *os.File, _ fs.FileInfo) (uint64, error) {
 	return uint64(info.NumberOfLinks), nil
 }
 
+// safeInfo is what open would say of the file that info was taken of, but for
+// its number of names, which only an open file tells.
+func safeInfo(info fs.FileInfo) error {
+	if err := regular(info); err != nil {
+		return err
+	}
+	return private(info)
+}
+
+// fileNumber is not known without opening the file; its size and time must do.
+func fileNumber(fs.FileInfo) uint64 { return 0 }
+
 // lockFile takes the lock on f, or returns errHeld. It ends when f is closed.
 func lockFile(f *os.File) error {
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY

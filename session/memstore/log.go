@@ -3,6 +3,7 @@ package memstore
 import (
 	"io/fs"
 
+	"github.com/prism-rpc/prism-rpc/session"
 	"github.com/prism-rpc/prism-rpc/session/internal/sequence"
 )
 
@@ -32,6 +33,13 @@ func (l *log) Sync() error {
 	l.store.mu.Lock()
 	defer l.store.mu.Unlock()
 	return l.openLocked()
+}
+
+// Mark implements session.Log.
+func (l *log) Mark() session.Mark {
+	l.store.mu.Lock()
+	defer l.store.mu.Unlock()
+	return l.entry.mark()
 }
 
 // Close implements session.Log.

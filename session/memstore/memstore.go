@@ -13,6 +13,7 @@ import (
 
 	"github.com/prism-rpc/prism-rpc/schema"
 	"github.com/prism-rpc/prism-rpc/session"
+	"github.com/prism-rpc/prism-rpc/session/internal/listing"
 	"github.com/prism-rpc/prism-rpc/session/internal/sequence"
 )
 
@@ -20,6 +21,7 @@ import (
 type Store struct {
 	mu     sync.Mutex
 	logs   map[string]*entry
+	made   int // sessions, ever
 	closed bool
 }
 
@@ -28,6 +30,8 @@ type Store struct {
 type entry struct {
 	lines [][]byte
 	seq   sequence.Sequence
+	row   listing.Row
+	made  int // as the how manyth session
 	held  *log
 	since string // when held was opened
 }
@@ -40,9 +44,12 @@ func (s *Store) Create(id string, header []byte) (session.Log, error) {
 	if !schema.ValidSessionID(id) {
 		return nil, fmt.Errorf("%w: no session id", sequence.ErrRecord)
 	}
-	e := &entry{seq: sequence.New(id)}
-	if err := e.add(header, sequence.Sequence.After); err != nil {
+	e := &entry{seq: sequence.New(id), row: listing.Row{ID: id}}
+	if err := e.add(header, sequence.Sequence.Append); err != nil {
 		return nil, err
+	}
+	if e.row.Updated == 0 {
+		e.row.AtLeast(time.Now())
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,13 +59,20 @@ func (s *Store) Create(id string, header []byte) (session.Log, error) {
 	if s.logs[id] != nil {
 		return nil, session.ErrExists
 	}
+	s.made++
+	e.made = s.made
 	s.logs[id] = e
 	return s.takeLocked(e)
 }
 
 // Open implements session.Store.
 func (s *Store) Open(id string, replay func([]byte) error) (session.Log, error) {
-	l, lines, err := s.take(id)
+	return s.OpenFrom(id, "", replay)
+}
+
+// OpenFrom implements session.Store.
+func (s *Store) OpenFrom(id string, from session.Mark, replay func([]byte) error) (session.Log, error) {
+	l, lines, err := s.take(id, from)
 	if err != nil {
 		return nil, err
 	}
@@ -71,15 +85,28 @@ func (s *Store) Open(id string, replay func([]byte) error) (session.Log, error) 
 
 // Read implements session.Store.
 func (s *Store) Read(id string, replay func([]byte) error) error {
+	_, err := s.ReadFrom(id, "", replay)
+	return err
+}
+
+// ReadFrom implements session.Store.
+func (s *Store) ReadFrom(id string, from session.Mark, replay func([]byte) error) (session.Mark, error) {
+	lines, end, err := s.behind(id, from)
+	if err != nil {
+		return "", err
+	}
+	return end, each(lines, replay)
+}
+
+func (s *Store) behind(id string, from session.Mark) (lines [][]byte, end session.Mark, err error) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	e, err := s.findLocked(id)
 	if err != nil {
-		s.mu.Unlock()
-		return err
+		return nil, "", err
 	}
-	lines := e.lines
-	s.mu.Unlock()
-	return each(lines, replay)
+	lines, err = e.behind(from)
+	return lines, e.mark(), err
 }
 
 // Exists implements session.Store.
@@ -100,15 +127,19 @@ func (s *Store) Close() error {
 	return nil
 }
 
-func (s *Store) take(id string) (*log, [][]byte, error) {
+func (s *Store) take(id string, from session.Mark) (*log, [][]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, err := s.findLocked(id)
 	if err != nil {
 		return nil, nil, err
 	}
+	lines, err := e.behind(from)
+	if err != nil {
+		return nil, nil, err
+	}
 	l, err := s.takeLocked(e)
-	return l, e.lines, err
+	return l, lines, err
 }
 
 func (s *Store) findLocked(id string) (*entry, error) {
@@ -140,7 +171,29 @@ func (e *entry) add(record []byte, rule rule) error {
 		return err
 	}
 	e.seq, e.lines = seq, append(e.lines, bytes.Clone(record))
-	return nil
+	return e.row.Add(record)
+}
+
+const markFormat = "%d %d"
+
+// mark is the end of the log, and of which one of its name.
+func (e *entry) mark() session.Mark { return e.markAt(len(e.lines)) }
+
+func (e *entry) markAt(lines int) session.Mark {
+	return session.Mark(fmt.Sprintf(markFormat, e.made, lines))
+}
+
+// behind are the lines behind a mark.
+func (e *entry) behind(from session.Mark) ([][]byte, error) {
+	if from == "" {
+		return e.lines, nil
+	}
+	var made, lines int
+	_, err := fmt.Sscanf(string(from), markFormat, &made, &lines)
+	if err != nil || lines < 0 || lines > len(e.lines) || e.markAt(lines) != from {
+		return nil, session.ErrRewritten
+	}
+	return e.lines[lines:], nil
 }
 
 // each hands replay copies: a stored line must not change, and a record must
