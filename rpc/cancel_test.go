@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prism-rpc/prism-rpc/provider"
 	"github.com/prism-rpc/prism-rpc/provider/mock"
 	"github.com/prism-rpc/prism-rpc/schema"
 	"github.com/prism-rpc/prism-rpc/session"
@@ -95,4 +96,20 @@ func TestTurn_U4_NoEventComesAfterItsReply(t *testing.T) {
 		assert.Equal(t, schema.EventTurnEnded, last)
 	}
 	assert.Equal(t, "4", string(p.ask("ping", "{}").ID))
+}
+
+// U1: however fast the model is, a turn that was cancelled first calls it not
+// once.
+func TestTurn_U1_CancelledBeforeItCameIsNeverRun(t *testing.T) {
+	model := mock.New()
+	p := servingWith(t, Options{}, session.Config{Providers: map[string]provider.Provider{"other": model}})
+	for i := range 200 {
+		id := fmt.Sprintf(`"early %d"`, i)
+		_, err := fmt.Fprintf(p.in, "%s\n%s\n", cancelID(id), request(id, "prompt", fmt.Sprintf(`{"sessionId":"s%d","input":"hi","model":"other/m"}`, i)))
+		require.NoError(t, err)
+		a := p.recv()
+		require.Equal(t, id, string(a.ID), "it has no event")
+		assert.Contains(t, string(a.Result), `"stopReason":"cancelled"`)
+	}
+	assert.Empty(t, model.Requests())
 }

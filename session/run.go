@@ -138,6 +138,10 @@ func (m *Manager) Begin(ctx context.Context, start Start) (*Run, error) {
 		}
 		r.session = s
 	}
+	if ctx.Err() != nil {
+		r.cancelled = true // nobody else knows r yet
+		r.cancel(errCancelled)
+	}
 	queued, err := s.accept(r, start.Queue)
 	if errors.Is(err, errRaced) || errors.Is(err, errGone) {
 		return m.Begin(ctx, start)
