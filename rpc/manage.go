@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/prism-rpc/prism-rpc/schema"
@@ -9,13 +10,21 @@ import (
 const sessionsPage = 100
 
 // listSessions gives a page of the stored sessions, the newest first.
-func (s *server) listSessions(_ *call, p *schema.ListSessionsParams) (reply, error) {
-	limit := p.Limit
-	if limit == 0 {
-		limit = sessionsPage
+func (s *server) listSessions(c *call, p *schema.ListSessionsParams) (reply, error) {
+	query, room := *p, s.conn.sizes.roomForResult(c)
+	query.Limit = cmp.Or(p.Limit, sessionsPage)
+	return reply{wait: func() (any, error) { return s.sessionsIn(query, room) }}, nil
+}
+
+// sessionsIn gives as large a page as there is room for.
+func (s *server) sessionsIn(query schema.ListSessionsParams, room int) (*schema.ListSessionsResult, error) {
+	for {
+		page, err := s.Sessions.List(query.Cursor, query.Limit, query.CWD)
+		if err != nil || len(page.Sessions) < 2 || sizeOf(page) <= room {
+			return page, err
+		}
+		query.Limit = len(page.Sessions) / 2
 	}
-	query := *p
-	return reply{wait: func() (any, error) { return s.Sessions.List(query.Cursor, limit, query.CWD) }}, nil
 }
 
 // loadSession tells where a session stands; what it holds is read on demand.

@@ -19,6 +19,8 @@ func shorten(v any, room int) any {
 		return shortPage(v, room)
 	case *schema.SessionState:
 		return shortState(*v, room)
+	case *schema.ListSessionsResult:
+		return shortSessions(*v, room)
 	case *schema.ListInjectorsResult:
 		return shortInjectors(*v, room)
 	case *schema.TurnEnded:
@@ -113,6 +115,19 @@ func shortInjectors(r schema.ListInjectorsResult, room int) *schema.ListInjector
 		info.Description = plain.Text(info.Description, description)
 	}
 	refill(&r, room, &r.Cut, listPart("injectors", &r.Injectors))
+	return &r
+}
+
+// shortSessions leaves out folders and cuts titles. Whoever makes the page sees
+// to it that it holds few sessions.
+func shortSessions(r schema.ListSessionsResult, room int) *schema.ListSessionsResult {
+	r.Sessions = slices.Clone(r.Sessions)
+	var titles []part
+	for i := range r.Sessions {
+		r.Sessions[i].CWD = ""
+		titles = append(titles, textPart("title", &r.Sessions[i].Title))
+	}
+	refill(&r, room, new([]string), titles...)
 	return &r
 }
 

@@ -127,7 +127,7 @@ func TestMaxMessageBytes_HoldsForEveryMethod(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, %d", name, limit), func(t *testing.T) {
 				p := serving(t, Options{}, "short", whole)
 				p.must("initialize", fmt.Sprintf(`{"initializationOptions":{"maxMessageBytes":%d}}`, limit), new(jsontext.Value))
-				p.must("newSession", `{"sessionId":"s","instructions":`+quoted(whole)+`}`, new(schema.SessionState))
+				p.must("newSession", `{"sessionId":"s","cwd":`+of(4000)+`,"instructions":`+quoted(whole)+`}`, new(schema.SessionState))
 				p.must("prompt", `{"sessionId":"s","input":"hi"}`, new(schema.TurnResult))
 				var turn schema.TurnResult
 				p.must("followUp", `{"sessionId":"s","input":`+quoted("x"+whole)+`}`, &turn)
@@ -138,6 +138,9 @@ func TestMaxMessageBytes_HoldsForEveryMethod(t *testing.T) {
 					assert.Equal(t, whole, schema.PlainText(turn.Message.Content))
 				}
 				p.must("state", `{"sessionId":"s"}`, new(schema.SessionState))
+				p.must("updateSession", `{"sessionId":"s","title":`+quoted(whole[:fitting(whole, 500)])+`}`, new(schema.SessionState))
+				p.must("forkSession", `{"sessionId":"s","newSessionId":"f"}`, new(schema.SessionState))
+				assert.ElementsMatch(t, []string{"s", "f"}, p.sessions())
 				assert.Equal(t, whole, p.read("assistant"))
 				assert.Equal(t, "x"+whole, p.read("user"))
 				assert.Equal(t, []string{"1 user", "1 assistant", "2 user", "2 assistant"}, p.pages())
@@ -165,6 +168,21 @@ func (p *peer) read(role string) string {
 			return whole.String()
 		}
 		offset = *got.NextOffset
+	}
+}
+
+// sessions names all sessions, page after page.
+func (p *peer) sessions() (names []string) {
+	for cursor := `""`; ; {
+		var page schema.ListSessionsResult
+		p.must("listSessions", `{"cursor":`+cursor+`}`, &page)
+		for _, s := range page.Sessions {
+			names = append(names, s.SessionID)
+		}
+		if page.NextCursor == "" {
+			return names
+		}
+		cursor = quoted(page.NextCursor)
 	}
 }
 
