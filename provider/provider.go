@@ -4,6 +4,7 @@ package provider
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/prism-rpc/prism-rpc/schema"
@@ -96,13 +97,22 @@ type EventKind int
 const (
 	EventText     EventKind = iota // of the answer
 	EventThinking                  // of the model's reasoning
+	EventRetry                     // no piece: the call failed, and is about to be made again
 )
 
-// An Event is one piece of a streamed answer. Text is valid UTF-8, never cut
-// inside a character.
+// An Event is one piece of a streamed answer, or word of a retry. Text is valid
+// UTF-8, never cut inside a character. Retries come before all pieces.
 type Event struct {
-	Kind EventKind
-	Text string
+	Kind  EventKind
+	Text  string
+	Retry Retry // of EventRetry
+}
+
+// A Retry says that a try failed and when the next one is made.
+type Retry struct {
+	Attempt int           // the number of the try that failed, from 1
+	Delay   time.Duration // until the next one
+	Class   Class         // of the failure
 }
 
 // A Result says how a call ended well.
@@ -149,15 +159,29 @@ func (c Class) Retryable() bool {
 	return false
 }
 
-// An Error is a failed call. Message is for people and holds no key.
+// An Error is a failed call.
+//
+// Message is raw text from outside: valid UTF-8 of up to MaxMessage bytes, and
+// else as it came, so that a secret in it can still be found. It may hold any,
+// the provider's key too: redact it before it is changed, cut or shown. Error
+// leaves it out.
 type Error struct {
 	Class      Class
 	Status     int           // of HTTP; 0 when there was none
-	RetryAfter time.Duration // as the provider asked; 0 when it did not
+	RetryAfter time.Duration // as the provider asked, at most a day; 0 when it did not
 	Message    string
-	Err        error // the cause, for logs; may be nil
+	Err        error // the cause, as raw as Message; may be nil
 }
 
-func (e *Error) Error() string { return string(e.Class) + ": " + e.Message }
+// MaxMessage is the bound of an Error's message.
+const MaxMessage = 64 << 10
+
+// Error is the class and the status.
+func (e *Error) Error() string {
+	if e.Status == 0 {
+		return "provider error: " + string(e.Class)
+	}
+	return "provider error: " + string(e.Class) + " (HTTP status " + strconv.Itoa(e.Status) + ")"
+}
 
 func (e *Error) Unwrap() error { return e.Err }

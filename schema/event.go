@@ -29,6 +29,7 @@ const (
 	EventInjectorSkipped EventType = "injector_skipped"
 	EventMessageDelta    EventType = "message_delta"
 	EventThinkingDelta   EventType = "thinking_delta"
+	EventRetry           EventType = "retry"
 	EventUsage           EventType = "usage"
 	EventTurnEnded       EventType = "turn_ended"
 )
@@ -72,6 +73,15 @@ type ThinkingDelta struct {
 	Text string `json:"text"`
 }
 
+// RetryEvent says that the provider failed before it answered anything, and is
+// asked again.
+type RetryEvent struct {
+	EventHeader
+	Attempt int    `json:"attempt"` // the try that failed; the first is 1
+	DelayMs int64  `json:"delayMs"` // until the next one
+	Class   string `json:"class"`   // of the failure, as in provider_error's data
+}
+
 // UsageEvent reports the turn's token counts.
 type UsageEvent struct {
 	EventHeader
@@ -100,6 +110,6 @@ type EventError struct {
 func EventTypes() []EventType {
 	return []EventType{
 		EventPromptQueued, EventTurnStarted, EventInjected, EventInjectorSkipped, EventMessageDelta,
-		EventThinkingDelta, EventUsage, EventTurnEnded,
+		EventThinkingDelta, EventRetry, EventUsage, EventTurnEnded,
 	}
 }

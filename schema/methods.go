@@ -114,6 +114,7 @@ func Events() []EventRow {
 		{EventInjectorSkipped, of[InjectorSkipped]()},
 		{EventMessageDelta, of[MessageDelta]()},
 		{EventThinkingDelta, of[ThinkingDelta]()},
+		{EventRetry, of[RetryEvent]()},
 		{EventUsage, of[UsageEvent]()},
 		{EventTurnEnded, of[TurnEnded]()},
 	}

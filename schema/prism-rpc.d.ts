@@ -147,7 +147,7 @@ export interface EventError {
 }
 
 /** EventType names a kind of event. */
-export type EventType = "prompt_queued" | "turn_started" | "injected" | "injector_skipped" | "message_delta" | "thinking_delta" | "usage" | "turn_ended";
+export type EventType = "prompt_queued" | "turn_started" | "injected" | "injector_skipped" | "message_delta" | "thinking_delta" | "retry" | "usage" | "turn_ended";
 
 /** FieldError says what is wrong with one field: its path by JSON names (`input[0].type`), the rule it breaks and a sentence for people. */
 export interface FieldError {
@@ -487,6 +487,21 @@ export interface ResourceParam {
   _meta?: unknown;
 }
 
+/** RetryEvent says that the provider failed before it answered anything, and is asked again. */
+export interface RetryEvent {
+  sessionId: string;
+  runId: string;
+  turn?: number;
+  seq: number;
+  type: "retry";
+  /** the try that failed; the first is 1 */
+  attempt: number;
+  /** until the next one */
+  delayMs: number;
+  /** of the failure, as in provider_error's data */
+  class: string;
+}
+
 /** Role says whose words a message holds. */
 export type Role = "system" | "user" | "assistant" | "tool";
 
@@ -750,5 +765,6 @@ export type TurnEvent =
   | InjectorSkipped
   | MessageDelta
   | ThinkingDelta
+  | RetryEvent
   | UsageEvent
   | TurnEnded;

@@ -87,6 +87,8 @@ func (o *output) emit(e provider.Event) error {
 		o.say(o.stream.Write(e.Text))
 	case provider.EventThinking:
 		o.think(o.thinking.Write(e.Text))
+	case provider.EventRetry:
+		o.retry(e.Retry)
 	}
 	return nil
 }
@@ -120,6 +122,13 @@ func (o *output) think(text string) {
 		r := o.run
 		r.emit(&schema.ThinkingDelta{EventHeader: r.header(schema.EventThinkingDelta, r.turn), Text: text})
 	}
+}
+
+func (o *output) retry(e provider.Retry) {
+	r := o.run
+	r.emit(&schema.RetryEvent{
+		EventHeader: r.header(schema.EventRetry, r.turn), Attempt: e.Attempt, DelayMs: e.Delay.Milliseconds(), Class: string(e.Class),
+	})
 }
 
 // answer is the text so far.

@@ -48,11 +48,11 @@ func (e *ConflictError) Error() string {
 // A ProviderError is a provider's failure and whether text had been answered
 // before it.
 type ProviderError struct {
-	Failure *provider.Error // redacted, without its cause
+	Failure *provider.Error // redacted and fit to be shown, without its cause
 	Partial bool
 }
 
-func (e *ProviderError) Error() string { return e.Failure.Error() }
+func (e *ProviderError) Error() string { return string(e.Failure.Class) + ": " + e.Failure.Message }
 
 func (e *ProviderError) Unwrap() error { return e.Failure }
 

@@ -7,6 +7,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/prism-rpc/prism-rpc/internal/plain"
 	"github.com/prism-rpc/prism-rpc/provider"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
@@ -117,6 +118,9 @@ func (o *outcome) keeps() bool {
 	return true
 }
 
+// maxFailure bounds what is told of a provider's own words.
+const maxFailure = 1024
+
 // failure turns what went wrong into what the caller is told.
 func (r *Run) failure(err error, partial bool) error {
 	var perr *provider.Error
@@ -124,7 +128,7 @@ func (r *Run) failure(err error, partial bool) error {
 	switch {
 	case errors.As(err, &perr):
 		told := *perr
-		told.Message = r.redactor.Text(perr.Message, nil)
+		told.Message = plain.Text(r.redactor.Text(perr.Message, nil), maxFailure)
 		told.Err = nil
 		return &ProviderError{Failure: &told, Partial: partial}
 	case errors.Is(err, errAnswer):

@@ -2,6 +2,7 @@ package mock_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"strings"
@@ -28,12 +29,16 @@ func Example() {
 			fmt.Printf("%q ", e.Text)
 			return nil
 		})
-		fmt.Println(err)
+		var failed *provider.Error
+		if errors.As(err, &failed) {
+			fmt.Print(failed.Class, ": ", failed.Message)
+		}
+		fmt.Println()
 	}
 	fmt.Println(len(p.Requests()), "requests")
 	// Output:
-	// "Hel" "lo." <nil>
+	// "Hel" "lo."
 	// rate_limit: scripted failure
-	// "You " "said: " "hi" <nil>
+	// "You " "said: " "hi"
 	// 3 requests
 }
