@@ -36,7 +36,7 @@ type Config struct {
 	Layout   schema.Layout    // default cache_aware
 
 	InjectorTimeout time.Duration // default 5 s
-	CancelGrace     time.Duration // how long a provider may take to notice a cancel; default 2 s
+	CancelGrace     time.Duration // how long a provider may take to notice a cancel; default 1 s
 	Limits          Limits
 	Logger          *zap.Logger // nil logs nothing
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/prism-rpc/prism-rpc/internal/plain"
 	"github.com/prism-rpc/prism-rpc/provider"
+	"github.com/prism-rpc/prism-rpc/redact"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
@@ -161,7 +162,7 @@ func (r *Run) finish(o outcome) (more bool) {
 	s := r.session
 	s.mu.Lock()
 	if o.committed {
-		s.keep(o.turn)
+		s.keep(o.turn, r.redactor)
 	}
 	s.running, s.last = nil, r
 	more = len(s.queue) > 0
@@ -199,8 +200,10 @@ func (r *Run) reportEnd(o *outcome, redacted []schema.Redaction) {
 	r.emit(ended)
 }
 
-// keep makes a committed turn part of the session; mu is held.
-func (s *Session) keep(t *schema.TurnRecord) {
+// keep makes a committed turn, of which red has hidden what it knows, part of
+// the session; mu is held.
+func (s *Session) keep(t *schema.TurnRecord, red *redact.Redactor) {
+	s.hiding.appended(s.history.Len() == 0, red)
 	s.turns = append(s.turns, turnInfo{at: t.At, firstItem: s.history.Len(), cancelled: t.StopReason == schema.StopCancelled})
 	for _, m := range t.Messages {
 		s.history.Append(m)

@@ -234,6 +234,7 @@ func (s *Session) replayTurn(r *schema.TurnRecord) error {
 		}
 	}
 	s.unresolved = nil
-	s.keep(r)
+	s.keep(r, nil)
+	s.hiding.free = false // another process hid what it knew
 	return nil
 }

@@ -74,7 +74,7 @@ func (m *Manager) Fork(id string, turn int, newID string) (*Session, error) {
 	}
 	s := m.newSession(newID)
 	from.mu.Lock()
-	s.redactor, s.settings = from.redactor, from.settings
+	s.hiding.own, s.settings = from.hiding.own, hideSettings(from.redactor(), from.settings)
 	from.mu.Unlock()
 	if err := s.fill(records); err != nil {
 		return nil, errors.Join(err, s.closeLog())
@@ -145,11 +145,17 @@ func (s *Session) fill(records []*schema.TurnRecord) error {
 	if err := s.openLog(); err != nil {
 		return err
 	}
+	s.mu.Lock()
+	red := s.redactor()
+	s.mu.Unlock()
 	for _, record := range records {
+		for i, m := range record.Messages {
+			record.Messages[i] = red.JSON(m, nil)
+		}
 		if err := s.append(record); err != nil {
 			return err
 		}
-		s.keep(record)
+		s.keep(record, red)
 	}
 	return nil
 }

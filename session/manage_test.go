@@ -107,7 +107,7 @@ func TestUpdateHoldsFromTheNextTurnAndSurvives(t *testing.T) {
 	save, err := s.Update(&schema.UpdateSessionParams{
 		Title: given("Mine"), Instructions: given("Own."), Model: given("m1"),
 		InstructionInjectors: schema.Patch[[]string]{Given: true, Value: []string{"a"}},
-	}, nil)
+	})
 	require.NoError(t, err)
 	require.NoError(t, save())
 	require.NoError(t, m.Close())
@@ -123,14 +123,14 @@ func TestUpdateHoldsFromTheNextTurnAndSurvives(t *testing.T) {
 	s, err = m.Lookup("s")
 	require.NoError(t, err)
 	null := schema.Patch[string]{Given: true, Null: true}
-	save, err = s.Update(&schema.UpdateSessionParams{Instructions: null, Model: null}, nil)
+	save, err = s.Update(&schema.UpdateSessionParams{Instructions: null, Model: null})
 	require.NoError(t, err)
 	require.NoError(t, save())
 	assert.Equal(t, "Base.", s.State().Instructions)
 	assert.Equal(t, "m0", s.State().Model)
 	assert.Equal(t, "Mine", s.State().Title, "what was not given stays")
 
-	_, err = s.Update(&schema.UpdateSessionParams{InstructionInjectors: schema.Patch[[]string]{Given: true, Value: []string{"b"}}}, nil)
+	_, err = s.Update(&schema.UpdateSessionParams{InstructionInjectors: schema.Patch[[]string]{Given: true, Value: []string{"b"}}})
 	var unknown *inject.UnknownError
 	assert.ErrorAs(t, err, &unknown)
 }

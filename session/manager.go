@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
 
 	"github.com/prism-rpc/prism-rpc/inject"
 	"github.com/prism-rpc/prism-rpc/provider"
+	"github.com/prism-rpc/prism-rpc/redact"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
@@ -19,6 +21,9 @@ import (
 // Limits.MaxRunning at once, one of each session, in rotation.
 type Manager struct {
 	cfg Config
+
+	redactor atomic.Pointer[redact.Redactor]
+	learning sync.Mutex // held while redactor is replaced
 
 	loading sync.Mutex // held while a session is looked up on disk and added
 
@@ -33,7 +38,9 @@ type Manager struct {
 // NewManager makes a Manager. Close ends it.
 func NewManager(cfg Config) (*Manager, error) {
 	cfg.setDefaults()
-	return &Manager{cfg: cfg, sessions: map[string]*Session{}}, nil
+	m := &Manager{cfg: cfg, sessions: map[string]*Session{}}
+	m.redactor.Store(cfg.Redactor)
+	return m, nil
 }
 
 func (c *Config) setDefaults() {
@@ -41,7 +48,7 @@ func (c *Config) setDefaults() {
 	orElse(&c.Limits.MaxQueueBytes, 64<<20)
 	orElse(&c.Limits.MaxRunning, 64)
 	orElse(&c.Limits.MaxAnswer, 16<<20)
-	orElse(&c.CancelGrace, 2*time.Second)
+	orElse(&c.CancelGrace, time.Second)
 	orElse(&c.Layout, schema.LayoutCacheAware)
 	orElse(&c.Registry, &inject.Registry{})
 	orElse(&c.Logger, zap.NewNop())
@@ -128,7 +135,7 @@ func (m *Manager) checkID(id string) error {
 	switch {
 	case !schema.ValidSessionID(id):
 		return schema.BadField("sessionId", "sessionid", "is not a session id")
-	case m.cfg.Redactor.Contains(id):
+	case m.Redactor().Contains(id):
 		return schema.BadField("sessionId", "secret", "holds a known secret; use another id")
 	}
 	return nil

@@ -18,7 +18,7 @@ func (r *Run) assemble() (*provider.Request, error) {
 	s := r.session
 	cfg := &s.manager.cfg
 	s.mu.Lock()
-	history, base := s.history, s.base()
+	history, base := s.cleanHistory(r.redactor), s.base()
 	s.mu.Unlock()
 	seen := r.seen(history)
 	applied, skipped, err := inject.Apply(r.ctx, cfg.Registry.Refresh(r.selected), seen, r.redactor, r.tally.at(whereInjected), inject.Options{Timeout: cfg.InjectorTimeout})
@@ -32,6 +32,9 @@ func (r *Run) assemble() (*provider.Request, error) {
 		return nil, fmt.Errorf("context blocks: %w", err)
 	}
 	injected := assemble.Report(applied, blocks)
+	for i := range injected {
+		injected[i].Name = r.redactor.Text(injected[i].Name, nil)
+	}
 	r.reportInjected(injected, skipped)
 	req := assemble.Request{
 		Model: r.model, Layout: r.layout(), Options: r.Options,

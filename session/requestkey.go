@@ -125,7 +125,8 @@ func (r *Run) repeat(done *keyedTurn, s *Session) error {
 	result := done.result
 	result.Replayed = true
 	first, end := span(s.turns, s.history, result.Turn)
-	for _, m := range s.history.Messages(first, end) {
+	history := s.cleanHistory(s.redactor())
+	for _, m := range history.Messages(first, end) {
 		if m.Role == schema.RoleAssistant {
 			result.Message = m
 		}

@@ -186,6 +186,9 @@ func (s *Session) newRun(start Start) (*Run, error) {
 
 // prepare resolves what r asks for; it changes nothing of the session.
 func (s *Session) prepare(ctx context.Context, r *Run) error {
+	if err := r.checkSent(); err != nil {
+		return err
+	}
 	var err error
 	if r.selected, err = s.selectInjectors(r.RunOptions); err != nil {
 		return err
@@ -197,12 +200,32 @@ func (s *Session) prepare(ctx context.Context, r *Run) error {
 	return nil
 }
 
+// checkSent refuses secrets in what goes to the provider as it is.
+func (r *Run) checkSent() error {
+	if err := checkModel(r.redactor, r.session.modelFor(r.Model)); err != nil {
+		return err
+	}
+	for _, stop := range r.Options.Stop {
+		if r.redactor.Contains(stop) {
+			return schema.BadField("options.stop", "secret", "holds a known secret")
+		}
+	}
+	return nil
+}
+
+func checkModel(red *redact.Redactor, model string) error {
+	if red.Contains(model) {
+		return schema.BadField("model", "secret", "holds a known secret")
+	}
+	return nil
+}
+
 // redactorFor knows the session's secrets and the run's. The last one made is
 // kept, since a connection brings the same secrets with each run.
 func (s *Session) redactorFor(o RunOptions) (*redact.Redactor, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	base := s.redactor
+	base := s.redactor()
 	if o.Redactor != nil {
 		base = o.Redactor
 	}
@@ -220,23 +243,6 @@ type madeRedactor struct {
 	base    *redact.Redactor
 	secrets []schema.SecretValue
 	made    *redact.Redactor
-}
-
-// withSecrets adds values that came over the wire. The error is a
-// *schema.ParamsError about the field redact.
-func withSecrets(red *redact.Redactor, secrets []schema.SecretValue) (*redact.Redactor, error) {
-	if len(secrets) == 0 {
-		return red, nil
-	}
-	values := make([]redact.Value, len(secrets))
-	for i, v := range secrets {
-		values[i] = redact.Value{Name: v.Name, Secret: redact.NewSecret(v.Value)}
-	}
-	more, err := red.With(values...)
-	if err != nil {
-		return nil, schema.BadField("redact", "secret", err.Error())
-	}
-	return more, nil
 }
 
 // hide takes secrets out of everything that the caller brought.

@@ -2,12 +2,10 @@ package session
 
 import (
 	"context"
-	"slices"
 	"sync"
 
 	"github.com/prism-rpc/prism-rpc/internal/plain"
 	"github.com/prism-rpc/prism-rpc/provider"
-	"github.com/prism-rpc/prism-rpc/redact"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
@@ -17,7 +15,7 @@ type Session struct {
 	manager *Manager
 
 	mu           sync.Mutex // never held across a provider call or a file's sync
-	redactor     *redact.Redactor
+	hiding       hiding
 	lastRedactor madeRedactor
 	settings     schema.SessionSettings
 	edits        int        // of the settings, so far
@@ -45,7 +43,7 @@ type turnInfo struct {
 }
 
 func (m *Manager) newSession(id string) *Session {
-	return &Session{id: id, manager: m, redactor: m.cfg.Redactor}
+	return &Session{id: id, manager: m}
 }
 
 // ID is the session's id.
@@ -109,17 +107,18 @@ func (s *Session) current() *Run {
 func (s *Session) State() *schema.SessionState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	red := s.redactor()
 	st := &schema.SessionState{
 		SessionID:            s.id,
 		Turn:                 len(s.turns),
 		Status:               schema.StatusIdle,
 		Queue:                []schema.QueuedTurn{},
-		Model:                s.model(),
-		Title:                s.settings.Title,
-		Instructions:         s.redactor.Text(s.base(), nil),
-		InstructionInjectors: slices.Concat([]string{}, s.names()),
+		Model:                red.Text(s.model(), nil),
+		Title:                red.Text(s.settings.Title, nil),
+		Instructions:         red.Text(s.base(), nil),
+		InstructionInjectors: hideList(s.names(), red),
 		Usage:                s.usage,
-		Interrupted:          s.interrupted,
+		Interrupted:          hideInterrupted(s.interrupted, red),
 	}
 	if s.busy() {
 		st.Status = schema.StatusRunning
@@ -168,7 +167,7 @@ const pageBytes = 4 << 20
 // fewer when they are long.
 func (s *Session) Messages(afterTurn, limit int) *schema.MessagesResult {
 	s.mu.Lock()
-	turns, history := s.turns, s.history
+	turns, history := s.turns, s.cleanHistory(s.redactor())
 	s.mu.Unlock()
 	out := &schema.MessagesResult{Messages: []schema.HistoryMessage{}}
 	size := 0

@@ -16,12 +16,16 @@ func (s *Session) configure(settings schema.SessionSettings, secrets []schema.Se
 	if _, err := s.manager.cfg.Registry.Resolve(settings.InstructionInjectors); err != nil {
 		return err
 	}
-	red, err := withSecrets(s.redactor, secrets)
-	if err != nil {
+	if _, err := withSecrets(s.manager.Redactor(), secrets); err != nil {
 		return err
 	}
-	s.redactor = red
-	s.settings = hideSettings(red, settings)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hiding.own = secrets
+	if err := checkModel(s.redactor(), settings.Model); err != nil {
+		return err
+	}
+	s.settings = hideSettings(s.redactor(), settings)
 	return nil
 }
 
@@ -30,7 +34,7 @@ func hideSettings(red *redact.Redactor, settings schema.SessionSettings) schema.
 		text := red.Text(*settings.Instructions, nil)
 		settings.Instructions = &text
 	}
-	for _, text := range []*string{&settings.Title, &settings.CWD, &settings.Model} {
+	for _, text := range []*string{&settings.Title, &settings.CWD} {
 		*text = red.Text(*text, nil)
 	}
 	settings.Metadata = red.JSON(settings.Metadata, nil)
@@ -39,21 +43,19 @@ func hideSettings(red *redact.Redactor, settings schema.SessionSettings) schema.
 
 // Update changes the given settings from the session's next turn on; those
 // that are null are again as configured. The change holds at once; save makes
-// it durable and, where it can't, takes it back. Secrets are hidden in what p
-// brings, beside the session's own. Errors: *inject.UnknownError,
+// it durable and, where it can't, takes it back. Errors: *inject.UnknownError,
 // *schema.ParamsError.
-func (s *Session) Update(p *schema.UpdateSessionParams, secrets []schema.SecretValue) (save func() error, err error) {
+func (s *Session) Update(p *schema.UpdateSessionParams) (save func() error, err error) {
 	if _, err := s.manager.cfg.Registry.Resolve(p.InstructionInjectors.Value); err != nil {
-		return nil, err
-	}
-	red, err := s.redactorFor(RunOptions{Secrets: secrets})
-	if err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := checkModel(s.redactor(), p.Model.Value); err != nil {
+		return nil, err
+	}
 	before := s.settings
-	s.settings = hideSettings(red, patched(before, p))
+	s.settings = hideSettings(s.redactor(), patched(before, p))
 	s.edits++
 	edit := s.edits
 	return func() error {

@@ -1,0 +1,125 @@
+package session
+
+import (
+	"github.com/prism-rpc/prism-rpc/inject"
+	"github.com/prism-rpc/prism-rpc/provider"
+	"github.com/prism-rpc/prism-rpc/redact"
+	"github.com/prism-rpc/prism-rpc/schema"
+)
+
+// Learn hides further secrets in all sessions from now on, also in what they
+// hold already. The error is a *schema.ParamsError about the field redact.
+func (m *Manager) Learn(secrets []schema.SecretValue) error {
+	m.learning.Lock()
+	defer m.learning.Unlock()
+	red, err := withSecrets(m.Redactor(), secrets)
+	if err != nil {
+		return err
+	}
+	m.redactor.Store(red)
+	return nil
+}
+
+// Redactor knows the secrets of all sessions.
+func (m *Manager) Redactor() *redact.Redactor { return m.redactor.Load() }
+
+// withSecrets adds values that came over the wire. The error is a
+// *schema.ParamsError about the field redact.
+func withSecrets(red *redact.Redactor, secrets []schema.SecretValue) (*redact.Redactor, error) {
+	if len(secrets) == 0 {
+		return red, nil
+	}
+	values := make([]redact.Value, len(secrets))
+	for i, v := range secrets {
+		values[i] = redact.Value{Name: v.Name, Secret: redact.NewSecret(v.Value)}
+	}
+	more, err := red.With(values...)
+	if err != nil {
+		return nil, schema.BadField("redact", "secret", err.Error())
+	}
+	return more, nil
+}
+
+// hiding is what a session hides, and what its history is known to be free of.
+type hiding struct {
+	own  []schema.SecretValue // beside the manager's
+	base *redact.Redactor     // the manager's that made was made of
+	made *redact.Redactor     // nil until first used, or when nothing is to be hidden
+
+	freeOf *redact.Redactor // what the history was last searched with
+	free   bool             // that it holds nothing of it
+}
+
+// redactor knows the manager's secrets and the session's own; mu is held.
+func (s *Session) redactor() *redact.Redactor {
+	h := &s.hiding
+	if base := s.manager.Redactor(); h.made == nil || h.base != base {
+		made, err := withSecrets(base, h.own)
+		if err != nil {
+			panic("a secret that was taken before is refused: " + err.Error())
+		}
+		h.base, h.made = base, made
+	}
+	return h.made
+}
+
+// cleanHistory is the history without what red knows; mu is held. It costs
+// nothing unless more is to be hidden than before.
+func (s *Session) cleanHistory(red *redact.Redactor) provider.History {
+	h := &s.hiding
+	if !h.free || h.freeOf != red {
+		s.history = without(s.history, red)
+		h.free, h.freeOf = true, red
+	}
+	return s.history
+}
+
+// without is history as it is, or another one without what red knows.
+func without(history provider.History, red *redact.Redactor) provider.History {
+	var clean provider.History
+	changed := false
+	for i := range history.Len() {
+		raw := history.Raw(i)
+		hidden := red.JSON(raw, nil)
+		if !changed && len(hidden) > 0 && &hidden[0] != &raw[0] {
+			changed = true
+			for j := range i {
+				clean.Append(history.Raw(j))
+			}
+		}
+		if changed {
+			clean.Append(hidden)
+		}
+	}
+	if !changed {
+		return history
+	}
+	return clean
+}
+
+// appended tells that messages which hold nothing of what red knows were added
+// to the history; mu is held.
+func (h *hiding) appended(first bool, red *redact.Redactor) {
+	if first {
+		h.free, h.freeOf = true, red
+	}
+	h.free = h.free && h.freeOf == red
+}
+
+func hideInterrupted(cut *schema.Interrupted, red *redact.Redactor) *schema.Interrupted {
+	if cut == nil {
+		return nil
+	}
+	hidden := *cut
+	hidden.Input = inject.RedactContent(cut.Input, red, nil)
+	hidden.Partial = red.Text(cut.Partial, nil)
+	return &hidden
+}
+
+func hideList(list []string, red *redact.Redactor) []string {
+	out := make([]string, len(list))
+	for i, text := range list {
+		out[i] = red.Text(text, nil)
+	}
+	return out
+}
