@@ -26,5 +26,9 @@
 // No hop waits for the client to read. What is to be written goes into a queue
 // that one writer empties; only when the replies in it pass a limit does the
 // reading stop, until the client has caught up. Text deltas of a turn that
-// stand in that queue are joined.
+// stand in that queue are joined. No message in it is larger than the client
+// takes: results that would be are shortened, each in its own way, or refused.
+//
+// The server asks the client too, over the same connection: from a wait, whose
+// goroutine may block until the reply was read.
 package rpc

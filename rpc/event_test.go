@@ -3,6 +3,7 @@ package rpc
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -41,7 +42,7 @@ func sendQueued(t *testing.T, f Framing, send func(*events, *writer)) []string {
 	w.setFraming(f)
 	send(newEvents(w, newSizes(schema.MaxMessageBytes)), w)
 	go w.loop() // ends by close
-	require.True(t, w.close(flushTime))
+	require.True(t, w.close(within(t, flushTime)))
 	if f == FramingHeaders {
 		return unframe(t, out.String())
 	}
@@ -299,7 +300,7 @@ func BenchmarkDeltas(b *testing.B) {
 	for b.Loop() {
 		_ = s.send(ev)
 	}
-	out.close(flushTime)
+	out.close(within(b, flushTime))
 	w.Close()
 }
 
@@ -345,6 +346,12 @@ func BenchmarkEventLines(b *testing.B) {
 				go s.w.loop() // ends by close
 			}
 			return s.send(kinds[i%2])
-		}, func() { require.True(b, s.w.close(time.Minute)) })
+		}, func() { require.True(b, s.w.close(within(b, time.Minute))) })
 	})
+}
+
+func within(t testing.TB, d time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), d)
+	t.Cleanup(cancel)
+	return ctx
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/prism-rpc/prism-rpc/inject"
-	"github.com/prism-rpc/prism-rpc/redact"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
@@ -31,22 +30,17 @@ func (s *server) initialize(c *call, raw []byte) (reply, error) {
 	return reply{result: s.greeting()}, nil
 }
 
-// greeted takes the connection's secrets, once.
+// greeted takes the secrets that the client tells, once.
 func (s *server) greeted(secrets []schema.SecretValue) error {
-	values := make([]redact.Value, len(secrets))
-	for i, v := range secrets {
-		values[i] = redact.Value{Name: v.Name, Secret: redact.NewSecret(v.Value)}
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.initialized {
 		return errInitialized
 	}
-	red, err := s.redactor.With(values...)
-	if err != nil {
-		return schema.BadField("initializationOptions.redact", "secret", err.Error())
+	if err := s.Sessions.Learn(secrets); err != nil {
+		return schema.Under("initializationOptions", err)
 	}
-	s.initialized, s.redactor, s.secrets = true, red, secrets
+	s.initialized = true
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prism-rpc/prism-rpc/inject"
+	"github.com/prism-rpc/prism-rpc/provider/mock"
 	"github.com/prism-rpc/prism-rpc/schema"
 	"github.com/prism-rpc/prism-rpc/session"
 )
@@ -204,7 +205,8 @@ var limitRows = map[string]limitRow{
 		return p.ask("prompt", `{"input":"hi","requestKey":`+of(limit+1)+`}`)
 	}},
 	"maxAnswer": {codeProviderError, func(t *testing.T, limit int) answered {
-		p := serving(t, Options{}, strings.Repeat("x", limit), strings.Repeat("x", limit+1))
+		cfg := session.Config{Limits: session.Limits{MaxAnswer: limit}}
+		p := servingWith(t, Options{}, cfg, mock.Entry{Text: strings.Repeat("x", limit)}, mock.Entry{Text: strings.Repeat("x", limit+1)})
 		require.Nil(t, p.ask("prompt", `{"input":"hi"}`).Error)
 		a := p.ask("prompt", `{"input":"hi"}`)
 		require.NotNil(t, a.Error)
@@ -240,7 +242,7 @@ func TestLimits_AreBoundsInCapabilities(t *testing.T) {
 	serving(t, Options{}).must("initialize", "{}", &greeting)
 	limits := greeting.Capabilities.Limits
 	assert.Equal(t, slices.Sorted(maps.Keys(limitRows)), slices.Sorted(maps.Keys(limits)), "each limit has its test")
-	small := map[string]int{"maxFrame": 8000, "maxUnreadBytes": 100_000, "maxQueueBytes": 1000}
+	small := map[string]int{"maxFrame": 8000, "maxUnreadBytes": 100_000, "maxQueueBytes": 1000, "maxAnswer": 10_000, "maxMessageBytes": 100_000}
 	unsaid := []string{"maxAnswer", "maxKnown"} // their errors are of another kind
 	for name, row := range limitRows {
 		t.Run(name, func(t *testing.T) {

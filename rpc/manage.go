@@ -2,7 +2,6 @@ package rpc
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/prism-rpc/prism-rpc/schema"
 )
@@ -63,11 +62,4 @@ func (s *server) deleteSession(_ *call, p *schema.NamedSessionParams) (reply, er
 
 func endedReply(ended func() error) reply {
 	return reply{wait: func() (any, error) { return schema.Empty{}, ended() }}
-}
-
-// ownSecrets are those that the client told of the connection.
-func (s *server) ownSecrets() []schema.SecretValue {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clip(s.secrets)
 }

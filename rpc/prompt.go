@@ -1,8 +1,6 @@
 package rpc
 
 import (
-	"slices"
-
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/prism-rpc/prism-rpc/schema"
@@ -41,7 +39,7 @@ func (s *server) runOptions(c *call, p *schema.PromptParams) session.RunOptions 
 	o := session.RunOptions{
 		Names: p.InstructionInjectors, Instructions: p.Instructions, ContextBlocks: p.ContextBlocks,
 		Model: p.Model, Metadata: p.Metadata, Options: p.Options, RequestID: jsontext.Value(c.id), RequestKey: p.RequestKey,
-		Secrets: slices.Concat(s.secrets, p.Redact), OnEvent: s.onEvent,
+		Secrets: p.Redact, OnEvent: s.onEvent,
 	}
 	if p.ExpectedTurn != nil {
 		o.ExpectedTurn = *p.ExpectedTurn

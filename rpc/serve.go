@@ -14,7 +14,9 @@ import (
 )
 
 // How long calls may take to end after they were cancelled, and then their
-// answers to be written: 1.5 s together (protocol §3).
+// answers to be written, when there is no time: 1.5 s together (protocol §3).
+// Where the input's end or exit ends serving, the peer has as long to read as
+// the calls had to end: drainTimeout.
 const (
 	cancelTime = 1200 * time.Millisecond
 	flushTime  = 300 * time.Millisecond
@@ -29,8 +31,8 @@ var errPanicked error = internalError()
 // serve answers until the input ends and what it asked for is answered, end is
 // called, ctx ends or the output breaks. Whatever ends it, each request that
 // was read has its answer written, if the peer still reads.
-func (c *conn) serve(ctx context.Context) error {
-	ctx, cancel := context.WithCancelCause(ctx)
+func (c *conn) serve(hurry context.Context) error {
+	ctx, cancel := context.WithCancelCause(hurry)
 	defer cancel(nil)
 	c.ctx = ctx
 	trace := startTracer(c.opts.trace, c.opts.redactor, c.opts.logger)
@@ -45,7 +47,7 @@ func (c *conn) serve(ctx context.Context) error {
 	c.calls.close()
 	c.callbacks.close()
 	c.settle(rpc)
-	err = errors.Join(err, c.flush())
+	err = errors.Join(err, c.flush(hurry))
 	close(c.stream.stopped)
 	_ = rpc.Close() // its error is that of closing an input that is not read any more
 	return err
@@ -99,15 +101,22 @@ func (c *conn) settle(rpc *jsonrpc2.Conn) {
 	}
 }
 
-// flush writes what is queued, and gives up on a peer that doesn't read it.
-func (c *conn) flush() error {
-	if c.w.close(flushTime) {
+// flush writes what is queued, and gives up on a peer that doesn't read it;
+// sooner when hurry ends.
+func (c *conn) flush(hurry context.Context) error {
+	wait, giveUp := context.WithTimeout(context.WithoutCancel(hurry), c.opts.drainTimeout)
+	defer giveUp()
+	defer context.AfterFunc(hurry, func() { time.AfterFunc(flushTime, giveUp) })()
+	if c.w.close(wait) {
 		return nil
 	}
-	if closer, ok := c.w.dst.(io.Closer); ok && c.w.failure() == nil {
+	if err := c.w.failure(); err != nil {
+		return fmt.Errorf("%w: %w", ErrOutput, err)
+	}
+	if closer, ok := c.w.dst.(io.Closer); ok {
 		_ = closer.Close() // ends the write that blocks; what it says comes as that write's error
 	}
-	return fmt.Errorf("%w: %w", ErrOutput, errors.Join(c.w.failure(), errUnread))
+	return fmt.Errorf("%w: %w", ErrOutput, errUnread)
 }
 
 // recovered is deferred around a method. It logs a panic by its type and

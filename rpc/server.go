@@ -46,8 +46,6 @@ type server struct {
 	initialized    bool
 	stopping       bool // after shutdown: no new work
 	exited         bool
-	redactor       *redact.Redactor
-	secrets        []schema.SecretValue // of initialize: hidden in every turn of this connection
 	defaultSession string
 }
 
@@ -64,7 +62,7 @@ func newServer(o Options) *server {
 	for _, n := range o.Notices {
 		o.Notifier.Notify(n)
 	}
-	return &server{Options: o, redactor: o.Redactor, defaultSession: o.DefaultSession}
+	return &server{Options: o, defaultSession: o.DefaultSession}
 }
 
 func (s *server) connOptions() connOptions {
@@ -204,9 +202,11 @@ func (s *server) ownSession() string {
 	return s.defaultSession
 }
 
-// redacting knows the secrets of the process and of the connection.
+// redacting knows the secrets of the process, those that clients told among
+// them.
 func (s *server) redacting() *redact.Redactor {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.redactor
+	if s.Sessions == nil {
+		return s.Redactor
+	}
+	return s.Sessions.Redactor()
 }

@@ -1,8 +1,6 @@
 package rpc
 
 import (
-	"slices"
-
 	"github.com/prism-rpc/prism-rpc/schema"
 	"github.com/prism-rpc/prism-rpc/session"
 )
@@ -15,7 +13,7 @@ func (s *server) newSession(c *call, p *schema.NewSessionParams) (reply, error) 
 	made, err := s.Sessions.Create(p.SessionID, schema.SessionSettings{
 		Instructions: p.Instructions, InstructionInjectors: p.InstructionInjectors,
 		Model: p.Model, Metadata: p.Metadata, CWD: p.CWD,
-	}, slices.Concat(s.ownSecrets(), p.Redact))
+	}, p.Redact)
 	if err != nil {
 		return reply{}, err
 	}
@@ -39,7 +37,7 @@ func (s *server) updateSession(_ *call, p *schema.UpdateSessionParams) (reply, e
 	if err != nil {
 		return reply{}, err
 	}
-	save, err := target.Update(p, s.ownSecrets())
+	save, err := target.Update(p)
 	if err != nil {
 		return reply{}, err
 	}

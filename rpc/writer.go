@@ -2,12 +2,12 @@ package rpc
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io"
 	"strconv"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 const (
@@ -374,15 +374,14 @@ func (w *writer) failure() error {
 
 // close waits for all that was sent to be written, but not beyond the timeout.
 // It reports whether that was done.
-func (w *writer) close(timeout time.Duration) bool {
+func (w *writer) close(wait context.Context) bool {
 	late := false
-	timer := time.AfterFunc(timeout, func() {
+	defer context.AfterFunc(wait, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		late = true
 		w.moved.Broadcast()
-	})
-	defer timer.Stop()
+	})()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.closed = true

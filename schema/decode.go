@@ -133,6 +133,15 @@ func shapeError(err error) *ParamsError {
 	return BadField("", "json", "could not be read")
 }
 
+// Under is err with its fields below the path of the part that it is about, if
+// it is a *ParamsError.
+func Under(prefix string, err error) error {
+	if bad, ok := errors.AsType[*ParamsError](err); ok {
+		return under(prefix, bad)
+	}
+	return err
+}
+
 // under puts the fields of a part's error below the part's own path.
 func under(prefix string, e *ParamsError) *ParamsError {
 	out := &ParamsError{Limit: e.Limit}
