@@ -171,9 +171,10 @@ func (s *stream) onSend(req *jsonrpc2.Request, resp *jsonrpc2.Response) {
 // WriteObject implements jsonrpc2.ObjectStream. A second answer to a request is
 // refused.
 func (s *stream) WriteObject(any) error {
-	resp := s.sending
+	resp, asking := s.sending, s.asking
+	s.sending, s.asking = nil, nil
 	if resp == nil {
-		return s.asking.write(s.w)
+		return asking.write(s.w)
 	}
 	call := s.calls.claim(resp.ID.Str)
 	if call == nil {
