@@ -2,10 +2,9 @@ package main
 
 import (
 	"bytes"
-	"fmt"
+	"errors"
 	"io"
 	"os"
-	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -15,14 +14,10 @@ import (
 	"github.com/prism-rpc/prism-rpc/redact"
 )
 
-const (
-	maxLogBytes = 1 << 20                // of lines that wait to be written
-	flushWait   = 200 * time.Millisecond // for them at the end
-)
-
 // openLog makes the logger that cfg asks for: JSON lines, each redacted as a
 // whole. It writes to stderr, also when the log file can't be opened, which is
-// the error.
+// the error. What the libraries print through the standard logger goes the same
+// way, at level debug: net/http prints there what a server sent unasked.
 func openLog(cfg *config.Config) (*zap.Logger, *lineWriter, error) {
 	out, err := logOutput(cfg)
 	lines := &lineWriter{out: out}
@@ -31,18 +26,24 @@ func openLog(cfg *config.Config) (*zap.Logger, *lineWriter, error) {
 		level = zapcore.ErrorLevel
 	}
 	core := zapcore.NewCore(zapcore.NewJSONEncoder(logFormat()), &scrubber{cfg.Redactor, lines}, level)
-	return zap.New(core), lines, err
+	logger := zap.New(core)
+	_, redirectErr := zap.RedirectStdLogAt(logger, zapcore.DebugLevel)
+	return logger, lines, errors.Join(err, redirectErr)
 }
 
 func logOutput(cfg *config.Config) (io.Writer, error) {
 	if cfg.LogFile == "" {
 		return os.Stderr, nil
 	}
-	f, err := os.OpenFile(cfg.LogFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := openAppend(cfg.LogFile)
 	if err != nil {
 		return os.Stderr, cfg.Bad("logFile", "can't be opened: "+config.Reason(err), "")
 	}
 	return f, nil
+}
+
+func openAppend(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 }
 
 func logFormat() zapcore.EncoderConfig {
@@ -69,70 +70,3 @@ func (s *scrubber) Write(line []byte) (int, error) {
 }
 
 func (s *scrubber) Sync() error { return nil }
-
-// A lineWriter writes lines in the background. A line for which there is no
-// room, since nobody reads, is dropped and counted.
-type lineWriter struct {
-	out io.Writer
-
-	mu      sync.Mutex
-	waiting []byte
-	writing int // bytes
-	dropped int
-	done    chan struct{} // closed when the writing goroutine ends; nil without one
-}
-
-// add never blocks.
-func (w *lineWriter) add(line []byte) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.waiting)+w.writing+len(line) > maxLogBytes {
-		w.dropped++
-		return
-	}
-	w.waiting = append(w.waiting, line...)
-	if w.done == nil {
-		w.done = make(chan struct{})
-		go w.write() // flush waits for it
-	}
-}
-
-// write goes on until nothing waits.
-func (w *lineWriter) write() {
-	for {
-		lines := w.take()
-		if lines == nil {
-			return
-		}
-		_, _ = w.out.Write(lines) // where a log can't be written there is nowhere to say it
-	}
-}
-
-func (w *lineWriter) take() []byte {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	lines := w.waiting
-	if w.dropped > 0 {
-		lines = fmt.Appendf(lines, `{"level":"warn","msg":"log lines were dropped","count":%d}`+"\n", w.dropped)
-	}
-	w.waiting, w.writing, w.dropped = nil, len(lines), 0
-	if lines == nil {
-		close(w.done)
-		w.done = nil
-	}
-	return lines
-}
-
-// flush gives the lines that wait a moment to get out.
-func (w *lineWriter) flush() {
-	w.mu.Lock()
-	done := w.done
-	w.mu.Unlock()
-	if done == nil {
-		return
-	}
-	select {
-	case <-done:
-	case <-time.After(flushWait):
-	}
-}

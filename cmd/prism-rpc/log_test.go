@@ -55,7 +55,7 @@ func (s *stuck) Write(p []byte) (int, error) {
 func TestLogDropsAndCountsWhatNobodyReads(t *testing.T) {
 	out := &stuck{started: make(chan struct{}), letGo: make(chan struct{})}
 	w := &lineWriter{out: out}
-	line := []byte(strings.Repeat("x", maxLogBytes/4-1) + "\n")
+	line := []byte(strings.Repeat("x", maxWaiting/4-1) + "\n")
 	w.add(line)
 	<-out.started
 	for range 5 {

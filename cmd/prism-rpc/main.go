@@ -20,7 +20,13 @@ import (
 func main() { os.Exit(run(os.Args[1:])) }
 
 // run executes one command line and returns the exit code.
-func run(args []string) int {
+func run(args []string) (code int) {
+	defer func() {
+		if p := recover(); p != nil {
+			say(panicText("the command", p))
+			code = exitFailed
+		}
+	}()
 	root := newRoot()
 	root.SetArgs(args)
 	err := root.Execute()

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,10 +40,8 @@ func command(t *testing.T, args ...string) *exec.Cmd {
 // startChild starts a child whose mock stalls after its first words.
 func startChild(t *testing.T, args ...string) *child {
 	t.Helper()
-	script := filepath.Join(t.TempDir(), "script.yaml")
-	require.NoError(t, os.WriteFile(script, []byte("- {deltas: [some, words], then: stall}\n"), 0o600))
 	c := &child{stderr: &strings.Builder{}}
-	c.Cmd = command(t, append([]string{"--mock-script", script}, args...)...)
+	c.Cmd = command(t, append([]string{"--mock-script", stallScript(t)}, args...)...)
 	c.Stderr = c.stderr
 	var err error
 	c.in, err = c.StdinPipe()
@@ -52,6 +51,14 @@ func startChild(t *testing.T, args ...string) *child {
 	c.out = bufio.NewReader(out)
 	require.NoError(t, c.Start())
 	return c
+}
+
+// stallScript makes the mock stall after its first words.
+func stallScript(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "script.yaml")
+	require.NoError(t, os.WriteFile(path, []byte("- {deltas: [some, words], then: stall}\n"), 0o600))
+	return path
 }
 
 func (c *child) send(t *testing.T, line string) {
@@ -71,6 +78,8 @@ func (c *child) until(t *testing.T, text string) string {
 		}
 	}
 }
+
+const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 
 const prompt = `{"jsonrpc":"2.0","id":"p","method":"prompt","params":{"input":"hi"}}`
 
@@ -169,4 +178,84 @@ func TestStderrThatNobodyReads(t *testing.T) {
 	out, err := c.Output()
 	require.NoError(t, err)
 	assert.Contains(t, string(out), `"stopReason":"end_turn"`)
+}
+
+func TestASecondSignalEndsAtOnce(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "script.yaml")
+	require.NoError(t, os.WriteFile(script, []byte("- {deltas: [some, words], then: ignore_cancel}\n"), 0o600))
+	c := startChild(t, "--mock-script", script)
+	c.send(t, prompt)
+	c.until(t, "message_delta")
+	require.NoError(t, c.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, c.Process.Signal(syscall.SIGINT))
+	sent := time.Now()
+	_ = c.Wait()
+	assert.Contains(t, []int{143, 130}, c.ProcessState.ExitCode(), "the system may swap them")
+	assert.Less(t, time.Since(sent), time.Second)
+}
+
+func TestT11EveryCombinationOfClosedDescriptors(t *testing.T) {
+	for closed := range 8 {
+		redirect := ""
+		for fd, how := range []string{" <&-", " >&-", " 2>&-"} {
+			if closed&(1<<fd) != 0 {
+				redirect += how
+			}
+		}
+		t.Run("closed"+redirect, func(t *testing.T) {
+			dir := t.TempDir()
+			real := command(t, "--store=file", "--store-dir", dir, "--log-file", filepath.Join(dir, "log"), "--log-level", "debug")
+			cmd := exec.CommandContext(t.Context(), "sh", append([]string{"-c", `exec "$@"` + redirect, "sh"}, real.Args...)...)
+			cmd.Env, cmd.Stdin = real.Env, strings.NewReader(ping+"\n")
+			out, _ := cmd.Output() // the code is looked at below
+			code := 0
+			if closed&3 == 2 { // something may have been asked, and nobody can be answered
+				code = 1
+			}
+			assert.Equal(t, code, cmd.ProcessState.ExitCode())
+			assert.Equal(t, closed&3 == 0, strings.Contains(string(out), `"result":{}`))
+			assert.Less(t, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime(), time.Second)
+			assert.NoError(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+				if err == nil && !d.IsDir() {
+					text, readErr := os.ReadFile(path)
+					assert.NotContains(t, string(text), `"jsonrpc"`, path)
+					err = readErr
+				}
+				return err
+			}))
+		})
+	}
+}
+
+// What a library prints by the standard logger goes through ours: net/http
+// prints what a server sends unasked, which may be anything.
+func TestS2StandardLoggerIsRedacted(t *testing.T) {
+	const canary = "canary-0123456789"
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() { // ends with the listener
+		for {
+			peer, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = io.WriteString(peer, "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
+			_, _ = io.WriteString(peer, canary)
+		}
+	}()
+	for level, logged := range map[string]bool{"error": false, "debug": true} {
+		cmd := command(t, "--provider=openai", "--base-url", "http://"+listener.Addr().String(), "--redact-env", "CANARY", "--log-level", level)
+		cmd.Env = append(cmd.Env, "CANARY="+canary)
+		stderr := &strings.Builder{}
+		cmd.Stderr = stderr
+		cmd.Stdin = strings.NewReader(prompt + "\n")
+		out, err := cmd.Output()
+		require.NoError(t, err)
+		assert.NotContains(t, string(out)+stderr.String(), canary)
+		for line := range strings.Lines(stderr.String()) {
+			assert.True(t, strings.HasPrefix(line, `{"`), "a line of the log: %s", line)
+			assert.True(t, logged, "nothing at level error: %s", line)
+		}
+	}
 }

@@ -16,6 +16,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"prism-rpc": main,
 		"exitcode":  exitcodeMain,
+		"parent":    parentMain,
 	})
 }
 
@@ -51,4 +52,17 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 	})
+}
+
+// parentMain starts a command with its own stdin and stdout, says its process
+// id on stderr, and waits for it: a parent that a test can kill.
+func parentMain() {
+	cmd := exec.Command(os.Args[1], os.Args[2:]...)
+	cmd.Stdin, cmd.Stdout = os.Stdin, os.Stdout
+	if err := cmd.Start(); err != nil {
+		fmt.Fprintln(os.Stderr, "parent:", err)
+		os.Exit(1)
+	}
+	fmt.Fprintln(os.Stderr, cmd.Process.Pid)
+	_ = cmd.Wait() // its end is the test's to look at
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/prism-rpc/prism-rpc/internal/config"
 	"github.com/prism-rpc/prism-rpc/rpc"
+	"github.com/prism-rpc/prism-rpc/schema"
 	"github.com/prism-rpc/prism-rpc/session"
 )
 
@@ -18,6 +19,7 @@ import (
 // configuration that can't be used does not keep it from answering: whoever
 // spawned it reads there what is wrong.
 func serve(ctx context.Context, flags *config.Flags) error {
+	parent := parentAtStart()
 	std, err := takeStdio()
 	switch {
 	case err != nil:
@@ -31,10 +33,13 @@ func serve(ctx context.Context, flags *config.Flags) error {
 	}
 	ctx, cancel := untilSignal(ctx)
 	defer cancel(nil)
-	std.watch(cancel)
 
 	p, unready := start(flags)
 	defer p.lines.flush()
+	if p.cfg.ParentWatch == "off" {
+		parent = noParent
+	}
+	watch(cancel, std.outFD, parent)
 	err = rpc.Serve(ctx, std.in, std.out, p.options(unready))
 	closeErr := p.close()
 	return p.redacted(serveResult(ctx, err, unready, closeErr))
@@ -44,10 +49,11 @@ func serve(ctx context.Context, flags *config.Flags) error {
 // never have worked with, then how the connection ended.
 func serveResult(ctx context.Context, err, unready, closeErr error) error {
 	var killed *signalError
-	if errors.As(context.Cause(ctx), &killed) {
+	cause := context.Cause(ctx)
+	if errors.As(cause, &killed) {
 		return killed
 	}
-	if errors.Is(context.Cause(ctx), errNobodyReads) || errors.Is(err, rpc.ErrNoShutdown) {
+	if errors.Is(cause, errNobodyReads) || errors.Is(cause, errParentGone) || errors.Is(err, rpc.ErrNoShutdown) {
 		err = cmp.Or(unready, errSilent)
 	}
 	return cmp.Or(unready, err, closeErr)
@@ -55,26 +61,42 @@ func serveResult(ctx context.Context, err, unready, closeErr error) error {
 
 // A process is what serve and ask both run on.
 type process struct {
-	cfg     *config.Config
-	logger  *zap.Logger
-	lines   *lineWriter
-	manager *session.Manager // nil when the process is not ready
+	cfg      *config.Config
+	logger   *zap.Logger
+	lines    *lineWriter      // of the log
+	manager  *session.Manager // nil when the process is not ready
+	notifier *rpc.Notifier    // what start-up and the store have to say
 }
 
 // start makes everything from flags, file and environment. The error says why
 // the process can't work; it can log and answer all the same.
 func start(flags *config.Flags) (*process, error) {
 	cfg, err := config.Load(flags, config.ProcessEnv())
-	p := &process{cfg: cfg}
+	p := &process{cfg: cfg, notifier: new(rpc.Notifier)}
 	var logErr error
 	p.logger, p.lines, logErr = openLog(cfg)
 	for _, w := range cfg.Warnings {
-		p.logger.Warn(w.Message, zap.String("kind", w.Kind), zap.String("name", w.Name))
+		p.warn(schema.Notice{Kind: schema.NoticeKind(w.Kind), Message: w.Message, Data: map[string]any{"name": w.Name}})
 	}
 	if err = cmp.Or(err, logErr); err == nil {
-		p.manager, err = openManager(cfg, os.Getenv, p.logger)
+		p.manager, err = p.openManager(os.Getenv)
 	}
 	return p, err
+}
+
+// warn tells the client, and the log, of what works, but probably not as it
+// was meant.
+func (p *process) warn(n schema.Notice) {
+	n.Level = schema.LevelWarning
+	p.notifier.Notify(n)
+	p.logger.Warn(n.Message, zap.String("kind", string(n.Kind)), zap.Any("data", n.Data), about(n.SessionID))
+}
+
+func about(sessionID string) zap.Field {
+	if sessionID == "" {
+		return zap.Skip()
+	}
+	return zap.String("sessionId", sessionID)
 }
 
 func (p *process) options(unready error) rpc.Options {
@@ -87,6 +109,7 @@ func (p *process) options(unready error) rpc.Options {
 		MaxFrame:       p.cfg.MaxFrame,
 		DrainTimeout:   time.Duration(p.cfg.DrainTimeout),
 		OnEOF:          rpc.OnEOF(p.cfg.OnEOF),
+		Notifier:       p.notifier,
 		Redactor:       p.cfg.Redactor,
 		Logger:         p.logger,
 	}

@@ -29,6 +29,7 @@ func untilSignal(ctx context.Context) (context.Context, context.CancelCauseFunc)
 		}
 	}
 	go func() { // ends with the process
+		defer recovered("the signal handler")
 		s, _ := (<-got).(syscall.Signal)
 		cause := &signalError{s}
 		cancel(cause)

@@ -86,18 +86,3 @@ func pollable(fd, flag int) int {
 	}
 	return fd
 }
-
-// readerGone waits until the other end of fd is closed. It returns false where
-// that can't be told.
-func readerGone(fd int) bool {
-	for {
-		fds := []unix.PollFd{{Fd: int32(fd)}}
-		switch _, err := unix.Poll(fds, -1); {
-		case errors.Is(err, unix.EINTR):
-		case err != nil || fds[0].Revents&unix.POLLNVAL != 0:
-			return false
-		case fds[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0:
-			return true
-		}
-	}
-}

@@ -23,6 +23,3 @@ func takeStdio() (*stdio, error) {
 	os.Stdout = os.Stderr
 	return s, windows.SetStdHandle(windows.STD_OUTPUT_HANDLE, windows.Handle(os.Stderr.Fd()))
 }
-
-// readerGone can't be told here; the next write finds out.
-func readerGone(int) bool { return false }

@@ -26,12 +26,50 @@ func version() string {
 
 // versionInfo is what version --json prints.
 type versionInfo struct {
-	Name            string `json:"name"`
-	Version         string `json:"version"`
-	ProtocolVersion int    `json:"protocolVersion"`
-	Go              string `json:"go"`
-	OS              string `json:"os"`
-	Arch            string `json:"arch"`
+	Name            string   `json:"name"`
+	Version         string   `json:"version"`
+	ProtocolVersion int      `json:"protocolVersion"`
+	Go              string   `json:"go"`
+	OS              string   `json:"os"`
+	Arch            string   `json:"arch"`
+	Revision        string   `json:"revision,omitempty"` // of the source, where the build knew it
+	RevisionTime    string   `json:"revisionTime,omitempty"`
+	Modified        bool     `json:"modified,omitzero"` // the source was not as the revision has it
+	Modules         []linked `json:"modules"`
+}
+
+// linked is a module that the binary holds code of.
+type linked struct {
+	Path    string `json:"path"`
+	Version string `json:"version"`
+}
+
+func buildInfo() *versionInfo {
+	v := &versionInfo{
+		Name: "prism-rpc", Version: version(), ProtocolVersion: schema.ProtocolVersion,
+		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Modules: []linked{},
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Revision = s.Value
+		case "vcs.time":
+			v.RevisionTime = s.Value
+		case "vcs.modified":
+			v.Modified = s.Value == "true"
+		}
+	}
+	for _, m := range info.Deps {
+		if m.Replace != nil {
+			m = m.Replace
+		}
+		v.Modules = append(v.Modules, linked{m.Path, m.Version})
+	}
+	return v
 }
 
 func newVersion() *cobra.Command {
@@ -43,7 +81,7 @@ func newVersion() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out := cmd.OutOrStdout()
 			if asJSON {
-				return writeLine(out, versionInfo{"prism-rpc", version(), schema.ProtocolVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH})
+				return writeLine(out, buildInfo())
 			}
 			_, err := fmt.Fprintf(out, "prism-rpc %s (protocol %d, %s, %s/%s)\n", version(), schema.ProtocolVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"go.uber.org/zap"
-
 	"github.com/prism-rpc/prism-rpc/assemble"
 	"github.com/prism-rpc/prism-rpc/inject"
 	"github.com/prism-rpc/prism-rpc/internal/config"
@@ -19,9 +17,10 @@ import (
 	"github.com/prism-rpc/prism-rpc/session/memstore"
 )
 
-// openManager makes what cfg describes. The error is a *config.Error, or
-// errNoStore.
-func openManager(cfg *config.Config, getenv func(string) string, logger *zap.Logger) (*session.Manager, error) {
+// openManager makes what the configuration describes. The error is a
+// *config.Error, or errNoStore.
+func (p *process) openManager(getenv func(string) string) (*session.Manager, error) {
+	cfg := p.cfg
 	back, err := openProviders(cfg)
 	if err != nil {
 		return nil, err
@@ -30,7 +29,7 @@ func openManager(cfg *config.Config, getenv func(string) string, logger *zap.Log
 	if err != nil {
 		return nil, err
 	}
-	store, err := openStore(cfg, getenv, logger)
+	store, err := p.openStore(getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +47,7 @@ func openManager(cfg *config.Config, getenv func(string) string, logger *zap.Log
 		Store:           store,
 		Layout:          cfg.Context.Layout,
 		InjectorTimeout: time.Duration(cfg.InjectorTimeout),
-		Logger:          logger,
+		Logger:          p.logger,
 	})
 }
 
@@ -124,7 +123,8 @@ func readFile(path string, max int64) ([]byte, error) {
 }
 
 // openStore opens the store; the error wraps errNoStore.
-func openStore(cfg *config.Config, getenv func(string) string, logger *zap.Logger) (session.Store, error) {
+func (p *process) openStore(getenv func(string) string) (session.Store, error) {
+	cfg := p.cfg
 	if cfg.Store == "memory" {
 		return memstore.New(), nil
 	}
@@ -135,14 +135,19 @@ func openStore(cfg *config.Config, getenv func(string) string, logger *zap.Logge
 			return nil, noStore(err)
 		}
 	}
-	store, err := filestore.Open(dir, filestore.Options{OnRepair: func(id string, dropped int64, kept string) {
-		logger.Warn("the torn end of a session's log was cut off", zap.String("kind", "store_repaired"),
-			zap.String("sessionId", id), zap.Int64("bytes", dropped), zap.String("kept", kept))
-	}})
+	store, err := filestore.Open(dir, filestore.Options{OnRepair: p.repaired})
 	if err != nil {
 		return nil, noStore(err)
 	}
 	return store, nil
+}
+
+// repaired tells of a session's log that lost its torn end.
+func (p *process) repaired(id string, dropped int64, kept string) {
+	p.warn(schema.Notice{
+		Kind: schema.NoticeStoreRepaired, SessionID: id, Message: "the torn end of a session's log was cut off",
+		Data: map[string]any{"bytes": dropped, "kept": kept},
+	})
 }
 
 func noStore(err error) error {
@@ -155,7 +160,10 @@ const closeWait = 3 * time.Second
 
 func closeManager(m *session.Manager) error {
 	done := make(chan error, 1)
-	go func() { done <- m.Close() }() // read below, or ends with the process
+	go func() { // read below, or ends with the process
+		defer recovered("closing the sessions")
+		done <- m.Close()
+	}()
 	select {
 	case err := <-done:
 		return err

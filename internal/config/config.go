@@ -112,7 +112,7 @@ func configPath(flags *Flags, env Env) (path string, named bool) {
 // relativeTo makes the paths that the file holds independent of the working
 // directory.
 func (s *Settings) relativeTo(dir string, env Env) {
-	for _, p := range []*string{&s.StoreDir, &s.MockScript, &s.LogFile} {
+	for _, p := range []*string{&s.StoreDir, &s.MockScript, &s.LogFile, &s.TraceFile} {
 		*p = absolute(*p, dir, env)
 	}
 	for i, p := range s.InjectorFile {

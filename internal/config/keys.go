@@ -41,10 +41,12 @@ type Settings struct {
 	DrainTimeout    Duration `json:"drainTimeout,omitempty"`
 	InjectorTimeout Duration `json:"injectorTimeout,omitempty"`
 	ProviderTimeout Duration `json:"providerTimeout,omitempty"` // the longest silence of a provider
+	ParentWatch     string   `json:"parentWatch,omitempty"`
 
 	MockScript string `json:"mockScript,omitempty"`
 	LogLevel   string `json:"logLevel,omitempty"`
 	LogFile    string `json:"logFile,omitempty"`
+	TraceFile  string `json:"traceFile,omitempty"`
 }
 
 // Providers are the settings of each provider.

@@ -74,11 +74,15 @@ var table = []Setting{
 		func(s *Settings) any { return &s.OnEOF }, nil},
 	{"drainTimeout", "drain-timeout", "DURATION", "Connection", "30s", "how long the end of input waits for them",
 		func(s *Settings) any { return &s.DrainTimeout }, nil},
+	{"parentWatch", "parent-watch", "on|off", "Connection", "on", "end when the process that started this one has ended",
+		func(s *Settings) any { return &s.ParentWatch }, nil},
 
 	{"logLevel", "log-level", "debug|info|warn|error", "Logs", "error", "what is logged",
 		func(s *Settings) any { return &s.LogLevel }, nil},
 	{"logFile", "log-file", "FILE", "Logs", "", "where to; default is stderr",
 		func(s *Settings) any { return &s.LogFile }, nil},
+	{"traceFile", "trace-file", "FILE", "Logs", "", "append each message here, redacted, for replay",
+		func(s *Settings) any { return &s.TraceFile }, nil},
 }
 
 // Choices are the words that the value can be; nil when it can be others.
