@@ -197,15 +197,14 @@ func TestP3_a_name_that_stands_for_nothing_fails_the_whole_list(t *testing.T) {
 	assert.Equal(t, "Unknown instruction injector: json-alway", err.Error())
 }
 
-func TestP3_the_error_is_fit_to_be_shown(t *testing.T) {
+func TestP3_the_error_names_what_was_asked_for(t *testing.T) {
 	var r inject.Registry
-	for name, want := range map[string]string{
-		"":                        "Unknown instruction injector: ",
-		"a\x1b[31m\u202eb":        `Unknown instruction injector: a\u001b[31m\u202eb`,
-		strings.Repeat("é", 1000): "Unknown instruction injector: " + strings.Repeat("é", 62) + "…",
-	} {
+	for _, name := range []string{"", "a\x1b[31m\u202eb", strings.Repeat("é", 1000)} {
 		_, err := r.Resolve([]string{name})
-		assert.EqualError(t, err, want)
+		var unknown *inject.UnknownError
+		require.ErrorAs(t, err, &unknown)
+		assert.Equal(t, name, unknown.Name, "nothing is cut or escaped before secrets are taken out")
+		assert.EqualError(t, err, "Unknown instruction injector: "+name)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/prism-rpc/prism-rpc/internal/plain"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
@@ -28,7 +27,7 @@ func (r *Registry) Resolve(names []string) ([]Resolved, error) {
 	seen := make(map[string]bool, len(names))
 	for _, name := range names {
 		if seen[name] {
-			return nil, fmt.Errorf("%w: %s", ErrRepeated, plain.Text(name, schema.MaxNameBytes))
+			return nil, fmt.Errorf("%w: %s", ErrRepeated, name)
 		}
 		seen[name] = true
 		reg, ok := r.readyLocked(name)

@@ -7,10 +7,11 @@ import (
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
-// An UnknownError reports a name that stands for no injector. All its texts
-// are fit to be shown.
+// An UnknownError reports a name that stands for no injector. The name is as it
+// was asked for: whoever shows it takes secrets out, then makes it fit to be
+// shown.
 type UnknownError struct {
-	Name       string   // as asked for, escaped, at most 128 bytes
+	Name       string   // as asked for
 	Known      []string // names that can be used, sorted, at most schema.MaxKnownNames
 	Suggestion string   // the nearest of them all, when one is near
 	Reason     string   // why a registration of that name can't be used; empty when there is none
@@ -18,11 +19,11 @@ type UnknownError struct {
 
 // The wording is part of the protocol (P3), hence the capital.
 func (e *UnknownError) Error() string {
-	return "Unknown instruction injector: " + plain.Text(e.Name, schema.MaxNameBytes)
+	return "Unknown instruction injector: " + e.Name
 }
 
 func (r *Registry) unknownLocked(name string) *UnknownError {
-	e := &UnknownError{Name: plain.Text(name, schema.MaxNameBytes)}
+	e := &UnknownError{Name: name}
 	if len(r.names[name]) > 0 {
 		e.Reason = reasonShadowed
 	}

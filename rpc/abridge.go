@@ -7,19 +7,22 @@ import (
 	"io"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/prism-rpc/prism-rpc/internal/plain"
 )
 
 // A bound says how much of a JSON value is kept.
 type bound struct {
-	text  int // bytes of a string, as it reads decoded
-	items int // elements of an array; 0 is all
+	text  int  // bytes of a string, as it reads decoded
+	items int  // elements of an array; 0 is all
+	plain bool // strings are made fit to be shown
 }
 
 // abridge cuts the strings and arrays of raw, one JSON value. A cut string
 // ends in a sign that says how many bytes it had; everything else stays as it
 // was written. The error says that raw is no JSON, or nests too deep.
 func (b bound) abridge(raw []byte) ([]byte, error) {
-	if len(raw) <= b.text && b.items == 0 {
+	if len(raw) <= b.text && b.items == 0 && !b.plain {
 		return raw, nil
 	}
 	dec := jsontext.NewDecoder(bytes.NewReader(raw), outgoing)
@@ -55,6 +58,9 @@ func (b bound) step(dec *jsontext.Decoder, enc *jsontext.Encoder) error {
 }
 
 func (b bound) string(value jsontext.Value) jsontext.Value {
+	if b.plain {
+		return append(appendText([]byte{'"'}, plain.Text(string(unquote(value)), b.text)), '"')
+	}
 	if len(value) <= b.text+len(`""`) {
 		return value
 	}

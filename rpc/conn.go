@@ -230,7 +230,7 @@ func (c *conn) finish(rpc *jsonrpc2.Conn, call *call, begun reply, err error) {
 		c.calls.leave(call)
 		c.calls.gone()
 		if err != nil {
-			c.opts.logger.Debug("a notification failed", zap.String("method", call.method), zap.Error(err))
+			c.opts.logger.Debug("a notification failed", zap.String("error", c.describe(err).Message))
 		}
 		return
 	}
@@ -271,7 +271,7 @@ func (c *conn) describe(err error) *wireError {
 		}
 	}
 	if e, ok := errors.AsType[*wireError](err); ok {
-		return e
+		return show(e, nil)
 	}
 	if errors.Is(err, context.Canceled) {
 		return cancelled()

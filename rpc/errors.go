@@ -10,22 +10,28 @@ import (
 
 	"github.com/prism-rpc/prism-rpc/inject"
 	"github.com/prism-rpc/prism-rpc/internal/plain"
+	"github.com/prism-rpc/prism-rpc/redact"
 	"github.com/prism-rpc/prism-rpc/schema"
 	"github.com/prism-rpc/prism-rpc/session"
 )
 
 // Codes of the errors of methods (protocol §8).
 const (
-	codeUnknownInjector  = -32001
-	codeSessionNotFound  = -32002
-	codeSessionBusy      = -32003
-	codeSessionLocked    = -32004
-	codeTurnConflict     = -32005
-	codeProviderError    = -32006
-	codeNoProvider       = -32007
-	codeStoreError       = -32011
-	codeBadConfig        = -32012
-	maxErrorMessageBytes = 4 << 10
+	codeUnknownInjector = -32001
+	codeSessionNotFound = -32002
+	codeSessionBusy     = -32003
+	codeSessionLocked   = -32004
+	codeTurnConflict    = -32005
+	codeProviderError   = -32006
+	codeNoProvider      = -32007
+	codeStoreError      = -32011
+	codeBadConfig       = -32012
+)
+
+// Bytes of what an error shows.
+const (
+	maxErrorMessage = 1024
+	maxErrorText    = 512 // of each text in data
 )
 
 // callData is the data of the errors that concern what a method does.
@@ -59,16 +65,21 @@ type callData struct {
 func (s *server) describe(err error) *wireError {
 	w := s.row(err)
 	if w == nil {
-		s.Logger.Error("internal error", zap.Error(err))
+		s.Logger.Error("internal error", zap.String("error", s.shown(err)))
 		w = wire(codeInternal, "internal", "internal error", "the server's log says more", callData{})
 	}
-	return s.scrub(w)
+	return show(w, redact.Hider(err, s.redacting()))
+}
+
+// shown is an error's text without secrets.
+func (s *server) shown(err error) string {
+	return redact.Hider(err, s.redacting()).Text(err.Error(), nil)
 }
 
 // wire makes an answer; more are the members of data beside kind and hint.
 func wire(code int, kind, message, hint string, more callData) *wireError {
 	more.Kind, more.Hint = kind, hint
-	return &wireError{Code: code, Message: plain.Text(message, maxErrorMessageBytes), Data: more}
+	return &wireError{Code: code, Message: message, Data: more}
 }
 
 func (s *server) row(err error) *wireError {
@@ -147,7 +158,7 @@ func providerRow(err error) *wireError {
 
 func providerFailed(e *session.ProviderError) *wireError {
 	f := e.Failure
-	message, retryable := plain.Text(f.Message, maxErrorMessageBytes), f.Class.Retryable()
+	message, retryable := f.Message, f.Class.Retryable()
 	return wire(codeProviderError, "provider_error", "Provider error ("+string(f.Class)+"): "+message, "", callData{
 		Class: string(f.Class), Status: f.Status, Retryable: &retryable,
 		RetryAfterMs: f.RetryAfter.Milliseconds(), Message: message, Partial: e.Partial,
@@ -174,16 +185,17 @@ func unready(err error) *wireError {
 	return wire(codeBadConfig, "bad_config", err.Error(), "", more)
 }
 
-// scrub takes known secrets out of an answer: of the texts that it quotes.
-func (s *server) scrub(w *wireError) *wireError {
-	red := s.redacting()
-	if red == nil {
-		return w
-	}
+// show takes secrets out of an error's texts, then makes them fit to be shown.
+// Errors hold what was sent as it was sent until they come here.
+func show(w *wireError, red *redact.Redactor) *wireError {
 	out := *w
-	out.Message = red.Text(w.Message, nil)
-	if raw, err := json.Marshal(w.Data); err == nil {
-		out.Data = jsontext.Value(red.JSON(raw, nil))
+	out.Message = plain.Text(red.Text(w.Message, nil), maxErrorMessage)
+	if raw := w.rawData(); raw != nil {
+		data, err := bound{text: maxErrorText, plain: true}.abridge(red.JSON(*raw, nil))
+		if err != nil { // too deep; it is ours, so it is not
+			return &wireError{Code: w.Code, Message: out.Message, Data: kindOnly(raw)}
+		}
+		out.Data = jsontext.Value(data)
 	}
 	return &out
 }

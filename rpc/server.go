@@ -1,11 +1,14 @@
 package rpc
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"sync"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"go.uber.org/zap"
 
 	"github.com/prism-rpc/prism-rpc/redact"
@@ -69,6 +72,9 @@ func (s *server) connOptions() connOptions {
 	methods := s.methods()
 	if s.Unready != nil {
 		methods = s.refuseAll(methods)
+	}
+	for name, method := range methods {
+		methods[name] = s.hidingWhatItTells(method)
 	}
 	return connOptions{
 		methods:      methods,
@@ -159,6 +165,34 @@ func params[P any](raw []byte) (*P, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// hidingWhatItTells is method with errors that hide the secrets which its
+// params tell, also where they could not be used.
+func (s *server) hidingWhatItTells(method begin) begin {
+	return func(c *call, raw []byte) (reply, error) {
+		r, err := method(c, raw)
+		if err != nil && bytes.Contains(raw, []byte(`"redact"`)) {
+			err = s.refused(raw, err)
+		}
+		return r, err
+	}
+}
+
+func (s *server) refused(raw []byte, err error) error {
+	var told struct {
+		Redact []schema.SecretValue `json:"redact"`
+	}
+	if json.Unmarshal(raw, &told, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) != nil {
+		return err // nothing that could be read tells one
+	}
+	red := redact.Hider(err, s.redacting())
+	for _, v := range told.Redact {
+		if more, werr := red.With(redact.Value{Name: v.Name, Secret: redact.NewSecret(v.Value)}); werr == nil {
+			red = more
+		}
+	}
+	return redact.Hide(err, red)
 }
 
 func objectOf(raw []byte) ([]byte, error) {

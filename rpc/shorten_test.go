@@ -73,14 +73,14 @@ func TestAbridge_CutsStringsAndListsAndLeavesTheRest(t *testing.T) {
 		bound     bound
 		raw, want string
 	}{
-		"short":                  {bound{4, 0}, `{"a":1.50,"b":-0,"c":1e400,"d":"\u0061"}`, `{"a":1.50,"b":-0,"c":1e400,"d":"\u0061"}`},
-		"a long string":          {bound{4, 0}, `["abcdefgh"]`, `["abcd… (8 bytes)"]`},
-		"at a character":         {bound{4, 0}, `["abcéé"]`, `["abc… (7 bytes)"]`},
-		"escapes count once":     {bound{4, 0}, `["\u0061\u0062\u0063\u0064"]`, `["\u0061\u0062\u0063\u0064"]`},
-		"a name":                 {bound{2, 0}, `{"abcdef":1}`, `{"ab… (6 bytes)":1}`},
-		"a lone surrogate":       {bound{9, 0}, `["\ud800","12345678901"]`, `["\ud800","123456789… (11 bytes)"]`},
-		"a list":                 {bound{9, 2}, `{"a":[1,[2,3,4],5,{"b":6}],"c":[]}`, `{"a":[1,[2,3]],"c":[]}`},
-		"names that stand twice": {bound{1, 0}, `{"aa":1,"aa":2}`, `{"a… (2 bytes)":1,"a… (2 bytes)":2}`},
+		"short":                  {bound{text: 4, items: 0}, `{"a":1.50,"b":-0,"c":1e400,"d":"\u0061"}`, `{"a":1.50,"b":-0,"c":1e400,"d":"\u0061"}`},
+		"a long string":          {bound{text: 4, items: 0}, `["abcdefgh"]`, `["abcd… (8 bytes)"]`},
+		"at a character":         {bound{text: 4, items: 0}, `["abcéé"]`, `["abc… (7 bytes)"]`},
+		"escapes count once":     {bound{text: 4, items: 0}, `["\u0061\u0062\u0063\u0064"]`, `["\u0061\u0062\u0063\u0064"]`},
+		"a name":                 {bound{text: 2, items: 0}, `{"abcdef":1}`, `{"ab… (6 bytes)":1}`},
+		"a lone surrogate":       {bound{text: 9, items: 0}, `["\ud800","12345678901"]`, `["\ud800","123456789… (11 bytes)"]`},
+		"a list":                 {bound{text: 9, items: 2}, `{"a":[1,[2,3,4],5,{"b":6}],"c":[]}`, `{"a":[1,[2,3]],"c":[]}`},
+		"names that stand twice": {bound{text: 1, items: 0}, `{"aa":1,"aa":2}`, `{"a… (2 bytes)":1,"a… (2 bytes)":2}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := tc.bound.abridge([]byte(tc.raw))
@@ -88,7 +88,7 @@ func TestAbridge_CutsStringsAndListsAndLeavesTheRest(t *testing.T) {
 			assert.Equal(t, tc.want, string(got))
 		})
 	}
-	_, err := bound{1, 0}.abridge([]byte(strings.Repeat("[", 20_000)))
+	_, err := bound{text: 1, items: 0}.abridge([]byte(strings.Repeat("[", 20_000)))
 	assert.Error(t, err)
 	assert.False(t, errors.Is(err, io.EOF))
 }

@@ -34,7 +34,7 @@ func (e *wireError) Error() string { return e.Message }
 
 // shorter are the bounds of an error's texts and lists, each tried when the
 // one before is not enough.
-var shorter = [...]bound{{4096, 256}, {1024, 64}, {256, 16}, {64, 4}}
+var shorter = [...]bound{{text: 4096, items: 256}, {text: 1024, items: 64}, {text: 256, items: 16}, {text: 64, items: 4}}
 
 // fit is the error's text and data in as much room as there is for the error
 // object: whole, shortened, or in the end the kind alone.
@@ -103,7 +103,7 @@ func invalidRequest(reason, hint string) *wireError {
 
 // resultTooLarge is the answer in place of a result that can't be shortened.
 func resultTooLarge(limit int) *wireError {
-	return &wireError{codeInvalidRequest, fmt.Sprintf("The result has more than %d bytes", limit),
+	return &wireError{codeInvalidRequest, fmt.Sprintf("The result does not fit a message of %d bytes", limit),
 		errorData{Kind: "result_too_large", Limit: limit, Hint: "ask for less, or for a larger maxMessageBytes in initialize"}}
 }
 
@@ -117,9 +117,8 @@ func pastLimit(kind, what string, limit int, unit string) *wireError {
 		errorData{Kind: kind, Limit: limit}}
 }
 
-// methodNotFound names the method, plain and short.
+// methodNotFound names the method as it was sent.
 func methodNotFound(name string) *wireError {
-	name = plain.Text(name, 128)
 	return &wireError{codeMethodNotFound, "Method not found: " + name,
 		errorData{Kind: "method_not_found", Method: name, Hint: "initialize lists the methods in capabilities.methods"}}
 }

@@ -102,7 +102,7 @@ func (b ContentBlock) check(field string) *ParamsError {
 		}
 		return nil
 	}
-	return BadField(field+".type", "oneof", "kind "+quoteShort(b.Type)+" is not taken here; use text, resource_link or resource")
+	return BadField(field+".type", "oneof", "kinds of block are text, resource_link and resource, not "+b.Type)
 }
 
 // Input is what a turn says: a string, or a list of content blocks. It always

@@ -14,7 +14,9 @@ import (
 )
 
 // FieldError says what is wrong with one field: its path by JSON names
-// (`input[0].type`), the rule it breaks and a sentence for people.
+// (`input[0].type`), the rule it breaks and a sentence for people. Path and
+// sentence hold what was sent as it was sent: whoever shows them takes secrets
+// out, then makes them fit to be shown.
 type FieldError struct {
 	Field   string `json:"field"`
 	Rule    string `json:"rule"`

@@ -46,7 +46,7 @@ func CheckNames(field string, names []string) *ParamsError {
 	seen := make(map[string]bool, len(names))
 	for i, name := range names {
 		if seen[name] {
-			return BadField(field+index(i), "unique", "repeats the name "+quoteShort(name))
+			return BadField(field+index(i), "unique", "repeats the name "+name)
 		}
 		seen[name] = true
 	}

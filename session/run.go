@@ -120,11 +120,18 @@ func (m *Manager) Begin(ctx context.Context, start Start) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch repeated, err := s.repeated(ctx, r); {
-	case err != nil:
-		return nil, err
-	case repeated:
-		return r, nil
+	if r, err = m.begin(ctx, s, r, start, isNew); errors.Is(err, errRaced) || errors.Is(err, errGone) {
+		return m.Begin(ctx, start)
+	}
+	return r, err
+}
+
+// begin is Begin of a run whose session is found. Its errors hide what the run
+// hides.
+func (m *Manager) begin(ctx context.Context, s *Session, r *Run, start Start, isNew bool) (_ *Run, err error) {
+	defer func() { err = redact.Hide(err, r.redactor) }()
+	if repeated, err := s.repeated(ctx, r); repeated || err != nil {
+		return r, err
 	}
 	if err := s.prepare(ctx, r); err != nil {
 		return nil, err
@@ -143,9 +150,6 @@ func (m *Manager) Begin(ctx context.Context, start Start) (*Run, error) {
 		r.cancel(errCancelled)
 	}
 	queued, err := s.accept(r, start.Queue)
-	if errors.Is(err, errRaced) || errors.Is(err, errGone) {
-		return m.Begin(ctx, start)
-	}
 	if err != nil {
 		return nil, err
 	}
