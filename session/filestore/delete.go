@@ -111,7 +111,7 @@ func (s *Store) Prune(before time.Time) (deleted int, err error) {
 		}
 		ok, err := s.prune(l.ID, before, tails)
 		gone[l.ID] = ok
-		if ok && !l.Unbegun {
+		if ok && !l.unbegun {
 			deleted++
 		}
 		errs = append(errs, err)

@@ -4,7 +4,7 @@
 //	<dir>/sessions/<id>.jsonl   a record a line, each with its checksum
 //	<dir>/locks/<id>.lock       pid and time of the process that writes it
 //	<dir>/torn/…                what repairs have cut off
-//	<dir>/index/sessions.json   what List shows of each, made from the logs
+//	<dir>/index/sessions        what List shows of each, made from the logs
 //
 // A turn is durable when Commit returns. A process that dies leaves at worst a
 // record cut short at its log's end; the next Open cuts it off and keeps it.
@@ -259,8 +259,10 @@ func readFile(id string, f io.ReaderAt, size int64, from session.Mark, replay fu
 	if err != nil {
 		return begin, err
 	}
+	rest := max(0, size-begin.end)
 	at := newScan(begin, true)
-	err = at.run(io.NewSectionReader(f, begin.end, max(0, size-begin.end)), replay)
+	at.room = int(min(int64(at.room), rest+1)) // most logs of a store are short
+	err = at.run(io.NewSectionReader(f, begin.end, rest), replay)
 	return at.place, err
 }
 

@@ -43,6 +43,11 @@ func (d folder) sub(name string) (folder, error) {
 	if err := d.Mkdir(name, folderMode); err != nil && !errors.Is(err, fs.ErrExist) {
 		return folder{}, err
 	}
+	return d.existing(name)
+}
+
+// existing opens the folder name in d.
+func (d folder) existing(name string) (folder, error) {
 	return enter(name, d.Lstat, d.Root.OpenRoot)
 }
 

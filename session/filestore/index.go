@@ -1,7 +1,6 @@
 package filestore
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,94 +8,66 @@ import (
 	"os"
 	"strings"
 	"time"
-
-	"github.com/go-json-experiment/json"
-
-	"github.com/prism-rpc/prism-rpc/schema"
 )
 
 const (
 	indexFolder   = "index"
-	indexName     = "sessions.json"
-	indexType     = "index"
+	indexName     = "sessions"
 	unfinished    = ".tmp"
 	maxIndexBytes = 64 << 20
 )
+
+// The index says what List would read in the logs, and of which version of
+// each, so that List need not read those. It is nothing but a shortcut: the
+// logs are the truth, and whatever is wrong with an index it is made again. So
+// it needs no lock, nor to be durable.
 
 // abandonedAfter is how old an unfinished index must be to be taken for what a
 // dead process left.
 const abandonedAfter = time.Minute
 
-// An index is one sealed line, as a log's are. It says what List would read in
-// the logs, and of which version of each, so that List need not read those. It
-// is nothing but a shortcut: the logs are the truth, and whatever is wrong
-// with an index it is made again. So it needs no lock, nor to be durable.
-type index struct {
-	schema.RecordHead
-	Logs []*listed `json:"logs"`
-}
-
-// readIndex is what the index knows, by session id.
+// readIndex is what the index knows, by session id: nothing, if it can't be
+// read or is not whole.
 func (s *Store) readIndex() map[string]*listed {
-	d, err := s.top.sub(indexFolder)
+	d, err := s.top.existing(indexFolder)
 	if err != nil {
-		return nil // saveIndex reports it
+		return nil
 	}
 	defer d.Close()
+	return d.readIndex()
+}
+
+func (d folder) readIndex() map[string]*listed {
 	f, err := d.open(indexName, os.O_RDONLY)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	return parseIndex(f)
+	text, err := io.ReadAll(io.LimitReader(f, maxIndexBytes))
+	if err != nil {
+		return nil
+	}
+	return parseIndex(text)
 }
 
-// parseIndex believes an index that is whole, and of its rows the valid ones.
-func parseIndex(r io.Reader) map[string]*listed {
-	line, err := io.ReadAll(io.LimitReader(r, maxIndexBytes))
-	if err != nil || !bytes.HasSuffix(line, []byte("\n")) {
-		return nil
-	}
-	text, ok := unseal(line[:len(line)-1])
-	if !ok {
-		return nil
-	}
-	var x index
-	if json.Unmarshal(text, &x) != nil || x.V != schema.LogFormat || x.T != indexType {
-		return nil
-	}
-	known := make(map[string]*listed, len(x.Logs))
-	for _, l := range x.Logs {
-		if l != nil && l.Valid() {
-			known[l.ID] = l
-		}
-	}
-	return known
-}
-
-// saveIndex replaces the index. Nothing depends on it; what goes wrong is
+// saveIndex replaces the index. Nothing depends on it: what goes wrong is
 // told to Options.OnSkip.
 func (s *Store) saveIndex(all []*listed) {
-	if err := s.writeIndex(all); err != nil {
+	d, err := s.top.sub(indexFolder)
+	if err == nil {
+		err = errors.Join(d.writeIndex(all), d.Close())
+	}
+	if err != nil {
 		s.skip(indexName, fmt.Errorf("write the index: %w", err))
 	}
 }
 
-func (s *Store) writeIndex(all []*listed) error {
-	text, err := json.Marshal(&index{RecordHead: schema.RecordHead{V: schema.LogFormat, T: indexType}, Logs: all})
-	if err != nil {
-		return err
-	}
-	line := seal(text)
-	if len(line) > maxIndexBytes {
+func (d folder) writeIndex(all []*listed) error {
+	text := appendIndex(nil, all)
+	if len(text) > maxIndexBytes {
 		return ErrTooLarge
 	}
-	d, err := s.top.sub(indexFolder)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return errors.Join(d.replace(indexName, line), d.sweep())
+	return errors.Join(d.replace(indexName, text), d.sweep())
 }
 
 // replace gives the file name this content, in one step for whoever reads it.
@@ -137,25 +108,31 @@ func (d folder) sweep() error {
 	return nil
 }
 
-// unlist takes sessions off the index, lest it tell of what is gone. One that
-// can't be replaced is removed.
+// unlist takes sessions off the index, lest it tell of what is gone.
 func (s *Store) unlist(gone map[string]bool) error {
-	known := s.readIndex()
+	d, err := s.top.existing(indexFolder)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrUnsafe) {
+		return nil // no index, or none that this program writes
+	} else if err != nil {
+		return err
+	}
+	return errors.Join(d.unlist(gone), d.Close())
+}
+
+// unlist removes the whole index where it can't be read or replaced.
+func (d folder) unlist(gone map[string]bool) error {
+	known := d.readIndex()
 	rest := make([]*listed, 0, len(known))
 	for id, l := range known {
 		if !gone[id] {
 			rest = append(rest, l)
 		}
 	}
-	if known != nil && len(rest) == len(known) {
+	if known != nil && (len(rest) == len(known) || d.writeIndex(rest) == nil) {
 		return nil
 	}
-	if known != nil && s.writeIndex(rest) == nil {
-		return nil
+	if err := d.Remove(indexName); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the index: %w", err)
 	}
-	err := s.top.Remove(indexFolder + "/" + indexName)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
+	return nil
 }

@@ -27,7 +27,7 @@ func (s *Store) List(cursor string, limit int, cwd string) ([]schema.SessionInfo
 	}
 	rows := make([]*listing.Row, 0, len(all))
 	for _, l := range all {
-		if !l.Unbegun {
+		if !l.unbegun {
 			rows = append(rows, &l.Row)
 		}
 	}
@@ -39,19 +39,19 @@ func (s *Store) List(cursor string, limit int, cwd string) ([]schema.SessionInfo
 type listed struct {
 	listing.Row
 	version
-	Unbegun bool         `json:"unbegun,omitzero"` // it has no header: no session
-	Mark    session.Mark `json:"mark,omitempty"`   // up to where Row was derived; empty: derive anew
+	unbegun bool         // it has no header: no session
+	mark    session.Mark // up to where Row was derived; empty: derive anew
 }
 
 // A version tells a log from what it was when it was last looked at.
 type version struct {
-	Size     int64  `json:"size"`
-	Modified int64  `json:"modified"` // ns since 1970
-	File     uint64 `json:"file,omitzero"`
+	size     int64
+	modified int64 // ns since 1970
+	file     uint64
 }
 
 func versionOf(info fs.FileInfo) version {
-	return version{Size: info.Size(), Modified: info.ModTime().UnixNano(), File: fileNumber(info)}
+	return version{size: info.Size(), modified: info.ModTime().UnixNano(), file: fileNumber(info)}
 }
 
 // survey looks at every log: those that are as the index knows them are taken
@@ -130,9 +130,9 @@ func (s *Store) derive(id string, known *listed) (*listed, error) {
 	if err != nil {
 		return nil, err
 	}
-	if known != nil && known.Mark != "" {
+	if known != nil && known.mark != "" {
 		l := &listed{Row: known.Row}
-		if err := l.read(f, info, known.Mark); err == nil {
+		if err := l.read(f, info, known.mark); err == nil {
 			return l, nil
 		}
 	}
@@ -142,10 +142,10 @@ func (s *Store) derive(id string, known *listed) (*listed, error) {
 
 func (l *listed) read(f *os.File, info fs.FileInfo, from session.Mark) error {
 	at, err := readFile(l.ID, f, info.Size(), from, l.Add)
-	l.version, l.Mark = versionOf(info), at.mark()
+	l.version, l.mark = versionOf(info), at.mark()
 	switch {
 	case errors.Is(err, session.ErrNotFound):
-		l.Unbegun = true
+		l.unbegun = true
 	case errors.Is(err, ErrCorrupt), errors.Is(err, session.ErrForeign):
 	case err != nil:
 		return err
@@ -153,7 +153,7 @@ func (l *listed) read(f *os.File, info fs.FileInfo, from session.Mark) error {
 		return nil
 	}
 	l.AtLeast(info.ModTime()) // the records don't tell all
-	l.Mark = ""
+	l.mark = ""
 	return nil
 }
 

@@ -19,11 +19,12 @@ import (
 type scan struct {
 	foreign bool // deliver records of other versions and unknown types too
 	limit   int  // bytes of one line
+	room    int  // bytes to begin reading with
 	place        // how far it has come; what follows in the end is a torn tail
 }
 
 func newScan(from place, foreign bool) *scan {
-	return &scan{foreign: foreign, limit: MaxRecordBytes + frameBytes, place: from}
+	return &scan{foreign: foreign, limit: MaxRecordBytes + frameBytes, room: 64 << 10, place: from}
 }
 
 // run hands each good record of r, which stands behind the scan's place, to
@@ -34,7 +35,7 @@ func newScan(from place, foreign bool) *scan {
 // session.ErrNotFound.
 func (s *scan) run(r io.Reader, replay func(record []byte) error) error {
 	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 0, 64<<10), s.limit)
+	lines.Buffer(make([]byte, 0, s.room), s.limit)
 	lines.Split(wholeLines)
 	for lines.Scan() {
 		line := lines.Bytes()
