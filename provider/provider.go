@@ -161,10 +161,11 @@ func (c Class) Retryable() bool {
 
 // An Error is a failed call.
 //
-// Message is raw text from outside: valid UTF-8 of up to MaxMessage bytes, and
-// else as it came, so that a secret in it can still be found. It may hold any,
-// the provider's key too: redact it before it is changed, cut or shown. Error
-// leaves it out.
+// Message is raw text from outside, not fit to be shown: it is valid UTF-8, with
+// at most MaxMessage bytes of any one thing that it quotes, and else as it came,
+// so that a secret in it can still be found. It may hold any secret, the
+// provider's key too: redact it before it is changed, cut or shown. Error leaves
+// it out.
 type Error struct {
 	Class      Class
 	Status     int           // of HTTP; 0 when there was none
@@ -173,7 +174,8 @@ type Error struct {
 	Err        error // the cause, as raw as Message; may be nil
 }
 
-// MaxMessage is the bound of an Error's message.
+// MaxMessage bounds what an Error's message quotes, which is left out when it is
+// longer.
 const MaxMessage = 64 << 10
 
 // Error is the class and the status.

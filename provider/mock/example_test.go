@@ -25,20 +25,21 @@ func Example() {
 		{Kind: provider.SegmentInput, Messages: []provider.Message{provider.Text(schema.RoleUser, "hi")}},
 	}}
 	for range 3 {
-		_, err := p.Stream(context.Background(), req, func(e provider.Event) error {
+		res, err := p.Stream(context.Background(), req, func(e provider.Event) error {
 			fmt.Printf("%q ", e.Text)
 			return nil
 		})
 		var failed *provider.Error
 		if errors.As(err, &failed) {
-			fmt.Print(failed.Class, ": ", failed.Message)
+			fmt.Printf("%s: %s\n", failed.Class, failed.Message)
+			continue
 		}
-		fmt.Println()
+		fmt.Println(res.StopReason)
 	}
 	fmt.Println(len(p.Requests()), "requests")
 	// Output:
-	// "Hel" "lo."
+	// "Hel" "lo." end_turn
 	// rate_limit: scripted failure
-	// "You " "said: " "hi"
+	// "You " "said: " "hi" end_turn
 	// 3 requests
 }

@@ -18,12 +18,26 @@ type chunk struct {
 	Choices []choice       `json:"choices"`
 	Usage   jsontext.Value `json:"usage"`
 	Error   jsontext.Value `json:"error"`
+
+	// Of errors that some servers report without an error member.
+	Object  jsontext.Value `json:"object"`
+	Type    jsontext.Value `json:"type"`
+	Message jsontext.Value `json:"message"`
+	Detail  jsontext.Value `json:"detail"`
+}
+
+// isError tells whether c reports an error.
+func (c *chunk) isError() bool {
+	return present(c.Error) || string(c.Error) == "{}" || string(c.Object) == `"error"` || string(c.Type) == `"error"` ||
+		len(c.Choices) == 0 && (present(c.Message) || present(c.Detail))
 }
 
 type choice struct {
-	Index        int    `json:"index"`
-	Delta        delta  `json:"delta"`
-	FinishReason string `json:"finish_reason"`
+	Index        int            `json:"index"`
+	Delta        delta          `json:"delta"`
+	FinishReason string         `json:"finish_reason"`
+	Message      jsontext.Value `json:"message"` // of an answer that is not streamed
+	Text         jsontext.Value `json:"text"`    // of the older API
 }
 
 type delta struct {
@@ -32,6 +46,9 @@ type delta struct {
 	ReasoningContent jsontext.Value `json:"reasoning_content"` // DeepSeek, vLLM, llama.cpp
 	Reasoning        jsontext.Value `json:"reasoning"`         // OpenRouter, Ollama
 	ToolCalls        []toolDelta    `json:"tool_calls"`
+	FunctionCall     jsontext.Value `json:"function_call"` // of the older API
+	Audio            jsontext.Value `json:"audio"`
+	Images           jsontext.Value `json:"images"` // OpenRouter
 }
 
 type toolDelta struct {
@@ -48,10 +65,11 @@ var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDu
 
 // An answer is one response as it comes in.
 type answer struct {
-	client *upstream.Client
-	emit   func(provider.Event) error
+	emit func(provider.Event) error
 
 	started  bool // something was emitted
+	spoke    bool // text was emitted
+	foreign  bool // content came that is of no known kind
 	size     int  // bytes of text, reasoning and tool calls
 	text     upstream.Text
 	thinking upstream.Text
@@ -77,8 +95,8 @@ func (a *answer) read(events *upstream.Events) (*provider.Result, error) {
 		switch data := bytes.TrimSpace(e.Data); {
 		case string(data) == "[DONE]":
 			return a.done()
-		case e.Name == "error":
-			return nil, a.client.FrameError(data)
+		case e.Name == "error" && a.finish == "":
+			return nil, upstream.FrameError(data)
 		case len(data) > 0:
 			if err := a.chunk(data); err != nil {
 				return nil, err
@@ -91,7 +109,7 @@ func (a *answer) read(events *upstream.Events) (*provider.Result, error) {
 }
 
 func (a *answer) done() (*provider.Result, error) {
-	if a.finish == "" && !a.started && len(a.tools) == 0 {
+	if a.finish == "" && !a.spoke && len(a.tools) == 0 {
 		return nil, upstream.Broken(io.EOF)
 	}
 	return a.result()
@@ -107,8 +125,11 @@ func (a *answer) chunk(data []byte) error {
 		}
 		return &provider.Error{Class: provider.ClassInterrupted, Message: "the server sent a malformed part", Err: err}
 	}
-	if len(c.Error) > 0 && c.Error.Kind() != jsontext.KindNull {
-		return a.client.FrameError(data)
+	if c.isError() {
+		if a.finish != "" {
+			return nil
+		}
+		return upstream.FrameError(data)
 	}
 	a.usage = mergeUsage(a.usage, c.Usage)
 	for i := range c.Choices {
@@ -130,23 +151,21 @@ func (a *answer) choice(c *choice) error {
 	if err := a.say(provider.EventThinking, &a.thinking, thinking); err != nil {
 		return err
 	}
-	if err := a.say(provider.EventText, &a.text, c.Delta.Content); err != nil {
+	if err := a.content(c.Delta.Content); err != nil {
 		return err
 	}
-	if isText(c.Delta.Refusal) {
-		a.refused = true
-		if err := a.say(provider.EventText, &a.text, c.Delta.Refusal); err != nil {
-			return err
-		}
+	if err := a.refusal(c.Delta.Refusal); err != nil {
+		return err
 	}
+	a.foreign = a.foreign || c.holdsForeign()
 	if err := a.call(c.Delta.ToolCalls); err != nil {
 		return err
 	}
-	if c.FinishReason != "" {
-		a.finish = c.FinishReason
-		return finishError(c.FinishReason)
+	if a.finish != "" || c.FinishReason == "" || c.FinishReason == "null" {
+		return nil
 	}
-	return nil
+	a.finish = c.FinishReason
+	return finishError(c.FinishReason)
 }
 
 // isText tells whether v is a string that says something.
@@ -169,6 +188,7 @@ func (a *answer) tell(kind provider.EventKind, text string) error {
 		return nil
 	}
 	a.started = true
+	a.spoke = a.spoke || kind == provider.EventText
 	return a.emit(provider.Event{Kind: kind, Text: text})
 }
 

@@ -1,6 +1,8 @@
 package openai
 
 import (
+	"strings"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -16,26 +18,42 @@ func (a *answer) result() (*provider.Result, error) {
 	if err := a.flush(); err != nil {
 		return nil, err
 	}
-	r := &provider.Result{StopReason: stopReason(a.finish), Usage: a.usage}
+	stop, known := stopReason(a.finish)
 	if a.refused {
-		r.StopReason = schema.StopRefusal
+		stop = schema.StopRefusal
 	}
+	r := &provider.Result{StopReason: stop, Usage: a.usage}
 	for _, t := range a.tools {
 		if t.Name != "" {
 			r.ToolCalls = append(r.ToolCalls, t)
 		}
 	}
+	if a.spoke || len(r.ToolCalls) > 0 || stop == schema.StopRefusal {
+		return r, nil
+	}
+	// An answer without a text is what the model meant only where nothing says
+	// otherwise.
+	switch {
+	case a.foreign:
+		return nil, &provider.Error{Class: provider.ClassBadRequest, Message: "the answer holds content, but no text"}
+	case !known:
+		return nil, &provider.Error{Class: provider.ClassInterrupted, Message: "the answer ended without text: " + upstream.Raw(a.finish)}
+	}
 	return r, nil
 }
 
-func stopReason(finish string) schema.StopReason {
-	switch finish {
+// stopReason sorts a finish reason. One that nobody knows ends a turn like any
+// other, if there is an answer.
+func stopReason(finish string) (stop schema.StopReason, known bool) {
+	switch strings.ToLower(finish) {
 	case "length", "max_tokens", "model_length":
-		return schema.StopMaxTokens
-	case "content_filter", "refusal", "sensitive":
-		return schema.StopRefusal
+		return schema.StopMaxTokens, true
+	case "content_filter", "refusal", "sensitive", "safety", "recitation", "prohibited_content", "blocklist", "spii":
+		return schema.StopRefusal, true
+	case "", "stop", "eos", "eos_token", "end_turn", "stop_sequence", "tool_calls", "function_call", "tool_use", "complete":
+		return schema.StopEndTurn, true
 	}
-	return schema.StopEndTurn
+	return schema.StopEndTurn, false
 }
 
 // finishError is the error that some servers report as a finish reason.
@@ -78,12 +96,20 @@ type usage struct {
 	Prompt     jsontext.Value `json:"prompt_tokens"`
 	Completion jsontext.Value `json:"completion_tokens"`
 	Total      jsontext.Value `json:"total_tokens"`
-	PromptOf   struct {
-		Cached jsontext.Value `json:"cached_tokens"`
-	} `json:"prompt_tokens_details"`
-	CompletionOf struct {
-		Reasoning jsontext.Value `json:"reasoning_tokens"`
-	} `json:"completion_tokens_details"`
+	PromptOf   jsontext.Value `json:"prompt_tokens_details"`
+	OutputOf   jsontext.Value `json:"completion_tokens_details"`
+}
+
+type usageDetails struct {
+	Cached    jsontext.Value `json:"cached_tokens"`
+	Reasoning jsontext.Value `json:"reasoning_tokens"`
+}
+
+func detailsOf(raw jsontext.Value) (d usageDetails) {
+	if raw.Kind() == jsontext.KindBeginObject && json.Unmarshal(raw, &d, lenient) != nil {
+		return usageDetails{}
+	}
+	return d
 }
 
 // mergeUsage takes over what a later report says. A report or a count that
@@ -103,8 +129,8 @@ func mergeUsage(have schema.Usage, raw jsontext.Value) schema.Usage {
 		{&have.InputTokens, u.Prompt},
 		{&have.OutputTokens, u.Completion},
 		{&have.TotalTokens, u.Total},
-		{&have.CacheReadTokens, u.PromptOf.Cached},
-		{&have.ReasoningTokens, u.CompletionOf.Reasoning},
+		{&have.CacheReadTokens, detailsOf(u.PromptOf).Cached},
+		{&have.ReasoningTokens, detailsOf(u.OutputOf).Reasoning},
 	} {
 		if n, ok := upstream.Count(f.raw); ok {
 			*f.to = &n

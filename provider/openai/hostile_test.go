@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -57,6 +58,11 @@ func TestU7FailuresHaveTheirClass(t *testing.T) {
 		"a list for an event":                   {stream(`[1]`), provider.ClassInterrupted, 0, ""},
 		"an error event":                        {stream(text("par"), `{"error":{"message":"oops"}}`), provider.ClassInterrupted, 0, "par"},
 		"an error event of text":                {stream(text("par"), `{"error":"oops"}`), provider.ClassInterrupted, 0, "par"},
+		"an error event without error":          {stream(text("par"), `{"object":"error","message":"oops","code":503}`, "[DONE]"), provider.ClassOverloaded, 503, "par"},
+		"an error event of that type":           {stream(text("par"), `{"type":"error","error":{"type":"rate_limit_error"}}`, "[DONE]"), provider.ClassRateLimit, 0, "par"},
+		"an error event that is a message":      {stream(text("par"), `{"message":"oops","code":"x"}`, "[DONE]"), provider.ClassInterrupted, 0, "par"},
+		"an error event that is a detail":       {stream(text("par"), `{"detail":"oops"}`, "[DONE]"), provider.ClassInterrupted, 0, "par"},
+		"an error event that says nothing":      {stream(text("par"), `{"error":{}}`, "[DONE]"), provider.ClassInterrupted, 0, "par"},
 		"an error event naming overload":        {stream(text("par"), `{"error":{"type":"overloaded_error"}}`), provider.ClassOverloaded, 0, "par"},
 		"an error event with a status":          {stream(text("par"), `{"error":{"code":429,"message":"slow down"}}`), provider.ClassRateLimit, 429, "par"},
 		"an error event named so":               {stream(text("par"), "x\n\nevent: error\ndata: broken"), provider.ClassInterrupted, 0, "par"},
@@ -129,32 +135,98 @@ func drip(piece string) http.HandlerFunc {
 	}
 }
 
-func TestMessagesAreCleanAndBounded(t *testing.T) {
+// A message is what the server said, so that whoever knows the secrets finds
+// them: nothing is escaped, collapsed, trimmed, or cut.
+func TestMessagesAreRaw(t *testing.T) {
 	const key = "sk-test-0123456789abcdef"
+	long := strings.Repeat("é \n", 16<<10)
 	for name, row := range map[string]struct{ body, want string }{
-		"of an object":            {`{"error":{"message":"bad \u001b[31mthing"}}`, `bad \u001b[31mthing`},
-		"of a text":               {`{"error":"bad thing"}`, "bad thing"},
-		"of a list":               {`[{"error":{"message":"bad thing"}}]`, "bad thing"},
-		"of a detail":             {`{"detail":"bad thing"}`, "bad thing"},
-		"of a page":               {"<html>\n  bad\n  thing", "<html> bad thing"},
-		"of nothing":              {"", "HTTP status 400 Bad Request"},
-		"of no message":           {`{"error":{"code":7}}`, `{"code":7}`},
-		"that repeats the key":    {`{"error":"bad key ` + key + `"}`, "bad key [REDACTED]"},
-		"that is as deep as fits": {strings.Repeat(`{"error":`, 9) + `1` + strings.Repeat("}", 9), `{"error":{"error":{"error":{"error":{"error":1}}}}}`},
+		"of an object":              {`{"error":{"message":" bad \u001b[31mthing\n"}}`, " bad \x1b[31mthing\n"},
+		"of a text":                 {`{"error":"bad  thing"}`, "bad  thing"},
+		"of a list":                 {`[{"error":{"message":"bad thing"}}]`, "bad thing"},
+		"of a detail":               {`{"detail":"bad thing"}`, "bad thing"},
+		"of a page":                 {"<html>\n  bad\n\tthing\n", "<html>\n  bad\n\tthing\n"},
+		"of controls":               {"a\x00b\u202ec", "a\x00b\u202ec"},
+		"of 64 KiB":                 {long, long},
+		"of more than 64 KiB":       {long + "x", "HTTP status 400 Bad Request"},
+		"of bytes that are no text": {"a\xffb\xe2\x82", "a\ufffdb\ufffd"},
+		"of nothing":                {"", "HTTP status 400 Bad Request"},
+		"of white space":            {" \n", "HTTP status 400 Bad Request"},
+		"of no message":             {`{"error":{"code":7}}`, `{"code":7}`},
+		"of letters as escapes":     {`{"error":{"reason":"\u0070ass\/word \u00e9","n":12345678901234567890}}`, `{"reason":"pass/word é","n":12345678901234567890}`},
+		"of details as escapes":     {`{"detail":[{"msg":"\u0070assword"}]}`, `[{"msg":"password"}]`},
+		"that repeats the key":      {`{"error":"bad key ` + key + `"}`, "bad key " + key},
+		"that is as deep as fits":   {strings.Repeat(`{"error":`, 9) + `1` + strings.Repeat("}", 9), `{"error":{"error":{"error":{"error":{"error":1}}}}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := serve(t, Options{Key: redact.NewSecret(key)}, status(400, "application/json", row.body))
 				_, _, err := ask(t.Context(), p, asking("hi"))
 				assert.Equal(t, row.want, failure(err).Message)
+				assert.NotContains(t, err.Error(), key)
+			})
+			synctest.Test(t, func(t *testing.T) {
+				if !jsontext.Value(row.body).IsValid() {
+					return
+				}
+				_, _, err := ask(t.Context(), serve(t, Options{}, stream(row.body)), asking("hi"))
+				assert.Equal(t, provider.ClassInterrupted, failure(err).Class)
 			})
 		})
 	}
-	synctest.Test(t, func(t *testing.T) {
-		p := serve(t, Options{}, status(400, "text/plain", strings.Repeat("é", 1<<20)))
-		_, _, err := ask(t.Context(), p, asking("hi"))
-		assert.LessOrEqual(t, len(failure(err).Message), 1024)
-	})
+}
+
+// What a header says stands in a message as it came.
+func TestHeadersInMessagesAreRaw(t *testing.T) {
+	const secret = `Secret "\x;  é`
+	for name, header := range map[string]string{"content type": "Content-Type", "content encoding": "Content-Encoding"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, _, err := ask(t.Context(), serve(t, Options{}, status(200, "text/event-stream", "", header, secret)), asking("hi"))
+				assert.Equal(t, provider.ClassBadRequest, failure(err).Class)
+				assert.Contains(t, failure(err).Message, secret)
+			})
+		})
+	}
+}
+
+// Nobody asked for a compressed answer, which reads as junk.
+func TestACompressedAnswerIsNamed(t *testing.T) {
+	whole := stream(text("a"), finish("stop"))
+	for name, row := range map[string]struct {
+		encoding string
+		status   int
+		class    provider.Class
+	}{
+		"gzip":                        {"gzip", 200, provider.ClassBadRequest},
+		"br":                          {"br", 200, provider.ClassBadRequest},
+		"in another case":             {"Deflate", 200, provider.ClassBadRequest},
+		"twice":                       {"identity, zstd", 200, provider.ClassBadRequest},
+		"none":                        {"", 200, ""},
+		"identity":                    {"Identity", 200, ""},
+		"of an error keeps its class": {"gzip", 401, provider.ClassAuth},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request) {
+					w.Header().Set("Content-Encoding", row.encoding)
+					if row.status != 200 {
+						w.WriteHeader(row.status)
+						return
+					}
+					whole(w, r)
+				})
+				_, _, err := ask(t.Context(), p, asking("hi"))
+				assert.Equal(t, row.class, failure(err).Class)
+				if row.class == "" {
+					assert.NoError(t, err)
+				} else {
+					assert.Contains(t, failure(err).Message, row.encoding)
+					assert.NotContains(t, failure(err).Message, "delta")
+				}
+			})
+		})
+	}
 }
 
 func TestARedirectIsNotFollowed(t *testing.T) {

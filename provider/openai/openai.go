@@ -29,7 +29,7 @@ var (
 // DefaultBaseURL without a key.
 type Options struct {
 	BaseURL string        // with its /v1; empty: DefaultBaseURL
-	Key     redact.Secret // empty: requests carry no Authorization
+	Key     redact.Secret // empty: requests carry no Authorization; a server may repeat it in an error's message
 
 	IdleTimeout  time.Duration // without a byte from the server; 0: 60 s, negative: none
 	TotalTimeout time.Duration // of a call with its retries; 0: 30 min, negative: none
@@ -87,15 +87,21 @@ func maxTokensField(base string) string {
 // Name is "openai".
 func (p *Provider) Name() string { return "openai" }
 
+// noModel is what a request without a model is answered with.
+const noModel = "no model is set; use --model, the configuration's model, or the request's model"
+
 // Stream makes one call.
 func (p *Provider) Stream(ctx context.Context, req *provider.Request, emit func(provider.Event) error) (*provider.Result, error) {
+	if strings.TrimSpace(req.Model) == "" {
+		return nil, &provider.Error{Class: provider.ClassBadRequest, Message: noModel}
+	}
 	body, err := p.body(req)
 	if err != nil {
 		return nil, &provider.Error{Class: provider.ClassBadRequest, Message: "the request can't be encoded", Err: err}
 	}
 	var result *provider.Result
-	err = p.client.Stream(ctx, "chat/completions", body, func(events *upstream.Events) (bool, error) {
-		a := answer{client: p.client, emit: emit}
+	err = p.client.Stream(ctx, "chat/completions", body, emit, func(events *upstream.Events) (bool, error) {
+		a := answer{emit: emit}
 		var err error
 		result, err = a.read(events)
 		return a.started, err

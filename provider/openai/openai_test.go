@@ -37,6 +37,11 @@ func TestAnswersEndWell(t *testing.T) {
 		"content_filter":                    {[]string{text("a"), finish("content_filter"), done}, said{text: "a"}, schema.StopRefusal},
 		"a refusal in its own field":        {[]string{`{"choices":[{"delta":{"content":null,"refusal":"No."}}]}`, finish("stop")}, said{text: "No."}, schema.StopRefusal},
 		"tool calls":                        {[]string{call, rest, finish("tool_calls"), done}, said{}, schema.StopEndTurn},
+		"length in another case":            {[]string{text("a"), finish("MAX_TOKENS"), done}, said{text: "a"}, schema.StopMaxTokens},
+		"a reason that is not one yet":      {[]string{`{"choices":[{"delta":{"content":"a"},"finish_reason":"null"}]}`, text("b"), finish("stop"), done}, said{text: "ab"}, schema.StopEndTurn},
+		"an error after the finish reason":  {[]string{text("a"), finish("stop"), `{"error":{"code":500}}`, done}, said{text: "a"}, schema.StopEndTurn},
+		"two finish reasons":                {[]string{text("a"), finish("stop"), finish("error"), done}, said{text: "a"}, schema.StopEndTurn},
+		"an error that is none":             {[]string{`{"choices":[],"error":""}`, text("a"), finish("stop"), done}, said{text: "a"}, schema.StopEndTurn},
 		"a reason nobody knows":             {[]string{text("a"), finish("eos"), done}, said{text: "a"}, schema.StopEndTurn},
 		"reasoning_content":                 {[]string{`{"choices":[{"delta":{"reasoning_content":"hm"}}]}`, text("a"), finish("stop")}, said{"a", "hm"}, schema.StopEndTurn},
 		"reasoning":                         {[]string{`{"choices":[{"delta":{"reasoning":"hm","content":""}}]}`, text("a"), finish("stop")}, said{"a", "hm"}, schema.StopEndTurn},
@@ -87,6 +92,8 @@ func TestAConnectionIsUsedAgain(t *testing.T) {
 	}{
 		"after DONE":                         {stream(text("a"), finish("stop"), "[DONE]"), 1},
 		"after an end without DONE":          {stream(text("a"), finish("stop")), 1},
+		"after an error":                     {status(401, "application/json", `{"error":"no"}`), 1},
+		"after an error without a body":      {status(400, "", ""), 1},
 		"not when the server holds it":       {stall(stream(text("a"), finish("stop"), "[DONE]")), 3},
 		"not when the server says on and on": {endless("[DONE]"), 3},
 	} {
@@ -153,6 +160,10 @@ func TestUsage(t *testing.T) {
 			[]string{`{"prompt_tokens":10,"completion_tokens":1}`, `{"completion_tokens":2}`, `null`},
 			schema.Usage{InputTokens: count(10), OutputTokens: count(2)},
 		},
+		"odd details spoil no counts": {
+			[]string{`{"prompt_tokens":5,"prompt_tokens_details":[],"completion_tokens_details":{"reasoning_tokens":1,"x":{}}}`},
+			schema.Usage{InputTokens: count(5), ReasoningTokens: count(1)},
+		},
 		"what makes no sense is unknown": {
 			[]string{`{"prompt_tokens":-1,"completion_tokens":1.5,"total_tokens":9007199254740993e3,"prompt_tokens_details":null}`, `[]`, `{"completion_tokens_details":7}`},
 			schema.Usage{},
@@ -185,25 +196,33 @@ func TestRetries(t *testing.T) {
 		requests int
 		min, max time.Duration
 	}{
-		"429 once":                         {Options{}, inTurn(status(429, "", ""), good), "", 2, 375 * time.Millisecond, 625 * time.Millisecond},
-		"each wait is twice the last":      {Options{}, inTurn(status(500, "", ""), status(503, "", ""), status(529, "", ""), good), "", 4, 2625 * time.Millisecond, 4375 * time.Millisecond},
-		"three retries and no more":        {Options{}, status(500, "", ""), provider.ClassOverloaded, 4, 2625 * time.Millisecond, 4375 * time.Millisecond},
-		"none when none are wanted":        {Options{MaxRetries: -1}, status(500, "", ""), provider.ClassOverloaded, 1, 0, 0},
-		"Retry-After is obeyed":            {Options{}, inTurn(status(429, "", "", "Retry-After", "60"), good), "", 2, time.Minute, time.Minute},
-		"Retry-After in milliseconds":      {Options{}, inTurn(status(429, "", "", "Retry-After-Ms", "1500", "Retry-After", "2"), good), "", 2, 1500 * time.Millisecond, 1500 * time.Millisecond},
-		"Retry-After as a date":            {Options{}, inTurn(status(503, "", "", "Retry-After", "Sat, 01 Jan 2000 00:00:30 GMT"), good), "", 2, 30 * time.Second, 30 * time.Second},
-		"Retry-After past a minute":        {Options{}, status(429, "", "", "Retry-After", "14400"), provider.ClassRateLimit, 1, 0, 0},
-		"a negative Retry-After":           {Options{}, inTurn(status(429, "", "", "Retry-After", "-5"), good), "", 2, 375 * time.Millisecond, 625 * time.Millisecond},
-		"an absurd Retry-After":            {Options{}, inTurn(status(429, "", "", "Retry-After", "1e30"), good), "", 2, 375 * time.Millisecond, 625 * time.Millisecond},
-		"a Retry-After of a past date":     {Options{}, inTurn(status(429, "", "", "Retry-After", "Fri, 31 Dec 1999 00:00:00 GMT"), good), "", 2, 375 * time.Millisecond, 625 * time.Millisecond},
-		"a gateway's timeout":              {Options{}, inTurn(status(504, "", ""), good), "", 2, 375 * time.Millisecond, 625 * time.Millisecond},
-		"an overload told in the stream":   {Options{}, inTurn(stream(`{"error":{"type":"overloaded_error"}}`), good), "", 2, 375 * time.Millisecond, 625 * time.Millisecond},
-		"a connection that brings nothing": {Options{}, inTurn(abort(func(http.ResponseWriter, *http.Request) {}), good), "", 2, 375 * time.Millisecond, 625 * time.Millisecond},
-		"not for a bad key":                {Options{}, status(401, "", ""), provider.ClassAuth, 1, 0, 0},
-		"not for a used-up quota":          {Options{}, status(429, "", `{"error":{"type":"insufficient_quota"}}`), provider.ClassQuota, 1, 0, 0},
-		"not for a bad request":            {Options{}, status(400, "", ""), provider.ClassBadRequest, 1, 0, 0},
-		"not once text came":               {Options{}, stream(text("par"), `{"error":{"type":"overloaded_error"}}`), provider.ClassOverloaded, 1, 0, 0},
-		"not once reasoning came":          {Options{}, abort(stream(`{"choices":[{"delta":{"reasoning":"hm"}}]}`)), provider.ClassInterrupted, 1, 0, 0},
+		"429 once":                            {Options{}, inTurn(status(429, "", ""), good), "", 2, 375 * time.Millisecond, 625 * time.Millisecond},
+		"each wait is twice the last":         {Options{}, inTurn(status(500, "", ""), status(503, "", ""), status(529, "", ""), good), "", 4, 2625 * time.Millisecond, 4375 * time.Millisecond},
+		"three retries and no more":           {Options{}, status(500, "", ""), provider.ClassOverloaded, 4, 2625 * time.Millisecond, 4375 * time.Millisecond},
+		"none when none are wanted":           {Options{MaxRetries: -1}, status(500, "", ""), provider.ClassOverloaded, 1, 0, 0},
+		"Retry-After is obeyed":               {Options{}, inTurn(status(429, "", "", "Retry-After", "60"), good), "", 2, time.Minute, time.Minute},
+		"Retry-After in milliseconds":         {Options{}, inTurn(status(429, "", "", "Retry-After-Ms", "1500", "Retry-After", "2"), good), "", 2, 1500 * time.Millisecond, 1500 * time.Millisecond},
+		"Retry-After as a date":               {Options{}, inTurn(status(503, "", "", "Retry-After", "Sat, 01 Jan 2000 00:00:30 GMT"), good), "", 2, 30 * time.Second, 30 * time.Second},
+		"Retry-After past a minute":           {Options{}, status(429, "", "", "Retry-After", "14400"), provider.ClassRateLimit, 1, 0, 0},
+		"Retry-After as a date past a minute": {Options{}, status(503, "", "", "Retry-After", "Sat, 01 Jan 2000 00:02:00 GMT"), provider.ClassOverloaded, 1, 0, 0},
+		"Retry-After years ahead":             {Options{}, status(429, "", "", "Retry-After", "Fri, 31 Dec 9999 23:59:59 GMT"), provider.ClassRateLimit, 1, 0, 0},
+		"Retry-After of years of seconds":     {Options{}, status(429, "", "", "Retry-After", "3000000000"), provider.ClassRateLimit, 1, 0, 0},
+		"Retry-After of years of ms":          {Options{}, status(503, "", "", "Retry-After-Ms", "99999999999"), provider.ClassOverloaded, 1, 0, 0},
+		"a Retry-After that is no time":       {Options{}, inTurn(status(429, "", "", "Retry-After", "soon"), good), "", 2, 375 * time.Millisecond, 625 * time.Millisecond},
+		"a Retry-After that is no number":     {Options{}, inTurn(status(429, "", "", "Retry-After", "NaN"), good), "", 2, 375 * time.Millisecond, 625 * time.Millisecond},
+		"an infinite Retry-After":             {Options{}, inTurn(status(429, "", "", "Retry-After", "Inf"), good), "", 2, 375 * time.Millisecond, 625 * time.Millisecond},
+		"no Retry-After at all":               {Options{}, inTurn(status(429, "", "", "Retry-After", "0"), good), "", 2, 375 * time.Millisecond, 625 * time.Millisecond},
+		"a negative Retry-After":              {Options{}, inTurn(status(429, "", "", "Retry-After", "-5"), good), "", 2, 375 * time.Millisecond, 625 * time.Millisecond},
+		"an absurd Retry-After":               {Options{}, inTurn(status(429, "", "", "Retry-After", "1e30"), good), "", 2, 375 * time.Millisecond, 625 * time.Millisecond},
+		"a Retry-After of a past date":        {Options{}, inTurn(status(429, "", "", "Retry-After", "Fri, 31 Dec 1999 00:00:00 GMT"), good), "", 2, 375 * time.Millisecond, 625 * time.Millisecond},
+		"a gateway's timeout":                 {Options{}, inTurn(status(504, "", ""), good), "", 2, 375 * time.Millisecond, 625 * time.Millisecond},
+		"an overload told in the stream":      {Options{}, inTurn(stream(`{"error":{"type":"overloaded_error"}}`), good), "", 2, 375 * time.Millisecond, 625 * time.Millisecond},
+		"a connection that brings nothing":    {Options{}, inTurn(abort(func(http.ResponseWriter, *http.Request) {}), good), "", 2, 375 * time.Millisecond, 625 * time.Millisecond},
+		"not for a bad key":                   {Options{}, status(401, "", ""), provider.ClassAuth, 1, 0, 0},
+		"not for a used-up quota":             {Options{}, status(429, "", `{"error":{"type":"insufficient_quota"}}`), provider.ClassQuota, 1, 0, 0},
+		"not for a bad request":               {Options{}, status(400, "", ""), provider.ClassBadRequest, 1, 0, 0},
+		"not once text came":                  {Options{}, stream(text("par"), `{"error":{"type":"overloaded_error"}}`), provider.ClassOverloaded, 1, 0, 0},
+		"not once reasoning came":             {Options{}, abort(stream(`{"choices":[{"delta":{"reasoning":"hm"}}]}`)), provider.ClassInterrupted, 1, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -232,10 +251,67 @@ func TestRetries(t *testing.T) {
 }
 
 func TestALongRetryAfterIsTold(t *testing.T) {
+	for asked, want := range map[string]time.Duration{
+		"61":                            61 * time.Second,
+		"14400":                         4 * time.Hour,
+		"3000000000":                    24 * time.Hour,
+		"Sat, 01 Jan 2000 04:00:00 GMT": 4 * time.Hour,
+		"Fri, 31 Dec 9999 23:59:59 GMT": 24 * time.Hour,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			_, _, err := ask(t.Context(), serve(t, Options{}, status(429, "", "", "Retry-After", asked)), asking("hi"))
+			assert.Equal(t, want, failure(err).RetryAfter, asked)
+			assert.Zero(t, time.Since(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)), "told at once")
+		})
+	}
+}
+
+func TestARetryIsToldBeforeItsWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, _, err := ask(t.Context(), serve(t, Options{}, status(429, "", "", "Retry-After", "14400")), asking("hi"))
-		assert.Equal(t, 4*time.Hour, failure(err).RetryAfter)
+		p := serve(t, Options{}, inTurn(status(503, "", ""), status(429, "", "", "Retry-After", "7"), stream(text("ok"), finish("stop"))))
+		var events []provider.Event
+		var at []time.Duration
+		start := time.Now()
+		_, err := p.Stream(t.Context(), asking("hi"), func(e provider.Event) error {
+			events, at = append(events, e), append(at, time.Since(start))
+			return nil
+		})
+		require.NoError(t, err)
+		require.Len(t, events, 3)
+		first := events[0].Retry.Delay
+		assert.InDelta(t, 500*time.Millisecond, first, float64(125*time.Millisecond))
+		assert.Equal(t, []provider.Event{
+			{Kind: provider.EventRetry, Retry: provider.Retry{Attempt: 1, Delay: first, Class: provider.ClassOverloaded}},
+			{Kind: provider.EventRetry, Retry: provider.Retry{Attempt: 2, Delay: 7 * time.Second, Class: provider.ClassRateLimit}},
+			{Kind: provider.EventText, Text: "ok"},
+		}, events)
+		assert.Equal(t, []time.Duration{0, first, first + 7*time.Second}, at)
 	})
+}
+
+func TestAListenerCanEndACallAtARetry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		enough := errors.New("enough")
+		start := time.Now()
+		_, err := serve(t, Options{}, status(503, "", "")).Stream(t.Context(), asking("hi"), func(provider.Event) error { return enough })
+		assert.Equal(t, enough, err)
+		assert.Zero(t, time.Since(start))
+	})
+}
+
+func TestARequestWithoutAModelIsNotMade(t *testing.T) {
+	for _, model := range []string{"", " \t"} {
+		synctest.Test(t, func(t *testing.T) {
+			asked := false
+			p := serve(t, Options{}, func(http.ResponseWriter, *http.Request) { asked = true })
+			req := asking("hi")
+			req.Model = model
+			_, _, err := ask(t.Context(), p, req)
+			assert.Equal(t, provider.ClassBadRequest, failure(err).Class)
+			assert.Contains(t, failure(err).Message, "--model")
+			assert.False(t, asked)
+		})
+	}
 }
 
 func TestAnErrorOfTheListenerIsReturnedAsItIs(t *testing.T) {

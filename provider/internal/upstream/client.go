@@ -20,10 +20,14 @@ import (
 // Bounds on what a server may send.
 const (
 	MaxHeader    = 64 << 10
-	MaxErrorBody = 64 << 10
+	MaxErrorBody = provider.MaxMessage
 	MaxFrame     = 8 << 20
 	MaxAnswer    = 16 << 20
 )
+
+// pingAfter is how long a connection of HTTP/2 may be silent before it is
+// asked whether it lives, and how long that may take.
+const pingAfter = 15 * time.Second
 
 // Defaults of Options.
 const (
@@ -96,6 +100,7 @@ func NewTransport(roots *x509.CertPool) *http.Transport {
 	t.Proxy = http.ProxyFromEnvironment // which never names one for a loopback host
 	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}
 	t.ForceAttemptHTTP2 = true
+	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingAfter} // a dead connection would fail each call in its turn
 	t.DisableCompression = true
 	t.MaxResponseHeaderBytes = MaxHeader
 	t.MaxIdleConnsPerHost = 64
@@ -109,8 +114,8 @@ func NewTransport(roots *x509.CertPool) *http.Transport {
 type Reader func(events *Events) (started bool, err error)
 
 // Stream posts body to path below the base URL and has read read the answer,
-// again after each failure that is worth another try.
-func (c *Client) Stream(ctx context.Context, path string, body *Body, read Reader) error {
+// again after each failure that is worth another try, which it tells emit.
+func (c *Client) Stream(ctx context.Context, path string, body *Body, emit func(provider.Event) error, read Reader) error {
 	if c.opts.TotalTimeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, c.opts.TotalTimeout, errTotal)
@@ -122,7 +127,11 @@ func (c *Client) Stream(ctx context.Context, path string, body *Body, read Reade
 		if started || !errors.As(err, &failed) || !c.again(failed, attempt) {
 			return err
 		}
-		if err := pause(ctx, delay(failed, attempt)); err != nil {
+		retry := provider.Retry{Attempt: attempt, Delay: delay(failed, attempt), Class: failed.Class}
+		if err := emit(provider.Event{Kind: provider.EventRetry, Retry: retry}); err != nil {
+			return err
+		}
+		if err := pause(ctx, retry.Delay); err != nil {
 			return err
 		}
 	}
@@ -142,11 +151,11 @@ func (c *Client) try(ctx context.Context, path string, body *Body, read Reader) 
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
-		return false, c.unreachable(ctx, err)
+		return false, unreachable(ctx, err)
 	}
 	defer res.Body.Close()
 	in := idle.answer(res.Body)
-	if err := c.checkResponse(ctx, res, in); err != nil {
+	if err := checkResponse(ctx, res, in); err != nil {
 		return false, err
 	}
 	events := &Events{in: sse.NewReader(in, MaxFrame), end: expired}

@@ -2,26 +2,28 @@ package upstream
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
+	"unicode/utf8"
 
-	"github.com/prism-rpc/prism-rpc/internal/plain"
 	"github.com/prism-rpc/prism-rpc/provider"
 	"github.com/prism-rpc/prism-rpc/provider/internal/sse"
 )
 
-const maxMessage = 1024
-
-// message makes text of a server's fit to be shown.
-func (c *Client) message(text string) string {
-	if key := c.opts.Key.Reveal(); key != "" {
-		text = strings.ReplaceAll(text, key, "[REDACTED]")
+// Raw is text of a server's for an error's message: only made valid UTF-8. One
+// that is too long is left out, since a cut could leave half of a secret.
+func Raw(text string) string {
+	text = strings.ToValidUTF8(text, string(utf8.RuneError))
+	if len(text) > provider.MaxMessage {
+		return ""
 	}
-	return plain.Text(strings.TrimSpace(text), maxMessage)
+	return text
 }
 
 // ended is the error of a call whose ctx is done: a timer's, or the caller's,
@@ -39,7 +41,7 @@ func ended(ctx context.Context) *provider.Error {
 }
 
 // unreachable is the error of a call that brought no response.
-func (c *Client) unreachable(ctx context.Context, err error) *provider.Error {
+func unreachable(ctx context.Context, err error) *provider.Error {
 	if ctx.Err() != nil {
 		return ended(ctx)
 	}
@@ -47,7 +49,25 @@ func (c *Client) unreachable(ctx context.Context, err error) *provider.Error {
 	if errors.As(err, &wrapped) {
 		err = wrapped.Err // without the address, which the user knows
 	}
-	return &provider.Error{Class: provider.ClassNetwork, Message: c.message(err.Error()), Err: err}
+	return &provider.Error{Class: provider.ClassNetwork, Message: network(err), Err: err}
+}
+
+// network says what is wrong with a connection. Where Go quotes what the
+// server sent, which changes it, its text is not used.
+func network(err error) string {
+	var op *net.OpError
+	var record tls.RecordHeaderError
+	var alert tls.AlertError
+	var cert *tls.CertificateVerificationError
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "the connection ended before an answer came"
+	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
+		return "the server does not speak TLS; the base URL should begin with http://"
+	case errors.As(err, &op), errors.As(err, &alert), errors.As(err, &cert):
+		return Raw(err.Error())
+	}
+	return "the connection broke, or what came can't be read as HTTP"
 }
 
 // errBroken marks an error of the answer's stream itself.
@@ -77,26 +97,43 @@ func broken(ctx context.Context, err error) error {
 }
 
 // checkResponse refuses a response that is no stream of events.
-func (c *Client) checkResponse(ctx context.Context, res *http.Response, in io.Reader) error {
-	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
-	if res.StatusCode == http.StatusOK && kind == "text/event-stream" {
+func checkResponse(ctx context.Context, res *http.Response, in io.Reader) error {
+	encoding := contentEncoding(res.Header)
+	contentType := res.Header.Get("Content-Type")
+	kind, _, _ := mime.ParseMediaType(contentType)
+	if res.StatusCode == http.StatusOK && kind == "text/event-stream" && encoding == "" {
 		return nil
 	}
-	body, err := io.ReadAll(io.LimitReader(in, MaxErrorBody))
+	body, err := io.ReadAll(io.LimitReader(in, MaxErrorBody+1))
 	if err != nil && ctx.Err() != nil {
 		return ended(ctx)
 	}
 	// A body that breaks off still says what it can.
-	failed := c.StatusError(res.StatusCode, res.Header, body)
-	if res.StatusCode == http.StatusOK {
-		failed.Message = c.message("the server answered with content type " + quoted(kind) + " where a stream of events is expected: " + failed.Message)
+	if encoding != "" {
+		body = nil
+	}
+	failed := StatusError(res.StatusCode, res.Header, body)
+	switch {
+	case encoding != "":
+		failed.Message += ": the server answered with content encoding " + Raw(encoding) + ", which was not asked for"
+	case res.StatusCode == http.StatusOK:
+		failed.Message = "the server answered with content type " + orNone(Raw(contentType)) + " where a stream of events is expected: " + failed.Message
 	}
 	return failed
 }
 
-func quoted(s string) string {
+// contentEncoding is how an answer is compressed; empty when it is not.
+func contentEncoding(h http.Header) string {
+	encoding := strings.Join(h.Values("Content-Encoding"), ", ")
+	if strings.EqualFold(strings.TrimSpace(encoding), "identity") || strings.TrimSpace(encoding) == "" {
+		return ""
+	}
+	return encoding
+}
+
+func orNone(s string) string {
 	if s == "" {
 		return "none"
 	}
-	return `"` + plain.Text(s, 64) + `"`
+	return s
 }

@@ -19,7 +19,7 @@ type problem struct {
 func parseProblem(body []byte) problem {
 	var v jsontext.Value
 	if err := json.Unmarshal(body, &v, lenient); err != nil {
-		return problem{message: strings.Join(strings.Fields(string(body)), " ")}
+		return problem{message: string(body)}
 	}
 	return problemOf(v, 0)
 }
@@ -40,7 +40,7 @@ func problemOf(v jsontext.Value, depth int) problem {
 	case v.Kind() == jsontext.KindBeginObject:
 		return problemOfObject(v, depth)
 	}
-	return problem{message: string(v)}
+	return problem{message: shown(v)}
 }
 
 func problemOfObject(v jsontext.Value, depth int) problem {
@@ -53,7 +53,7 @@ func problemOfObject(v jsontext.Value, depth int) problem {
 		Status  jsontext.Value `json:"status"`
 	}
 	if err := json.Unmarshal(v, &o, lenient); err != nil {
-		return problem{message: string(v)}
+		return problem{message: shown(v)}
 	}
 	if present(o.Error) {
 		return problemOf(o.Error, depth+1)
@@ -70,18 +70,28 @@ func problemOfObject(v jsontext.Value, depth int) problem {
 	case present(o.Detail):
 		p.message = text(o.Detail)
 	default:
-		p.message = string(v)
+		p.message = shown(v)
 	}
 	return p
 }
 
 func present(v jsontext.Value) bool { return len(v) > 0 && v.Kind() != jsontext.KindNull }
 
-// text is a string's text, and any other value as it stands.
+// text is a string's text, and any other value as shown has it.
 func text(v jsontext.Value) string {
 	var s string
 	if v.Kind() == jsontext.KindString && json.Unmarshal(v, &s, lenient) == nil {
 		return s
+	}
+	return shown(v)
+}
+
+// shown is a value with its strings spelt in the usual way, since no secret is
+// found in one whose letters are escaped.
+func shown(v jsontext.Value) string {
+	v = v.Clone()
+	if err := v.Format(lenient, jsontext.PreserveRawStrings(false)); err != nil {
+		return ""
 	}
 	return string(v)
 }

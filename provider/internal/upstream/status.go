@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -11,27 +12,27 @@ import (
 
 // StatusError is the error that a response of a status, header and body
 // reports: one list of classes for all adapters.
-func (c *Client) StatusError(status int, header http.Header, body []byte) *provider.Error {
+func StatusError(status int, header http.Header, body []byte) *provider.Error {
 	p := parseProblem(body)
 	e := &provider.Error{
 		Class:      statusClass(status, p),
 		Status:     status,
 		RetryAfter: retryAfter(header, time.Now()),
-		Message:    c.message(p.message),
+		Message:    Raw(p.message),
 	}
 	switch {
 	case status/100 == 3:
 		e.Message = "the server redirects, which is not followed; set the base URL to where it points"
-	case e.Message == "":
+	case strings.TrimSpace(e.Message) == "":
 		e.Message = strings.TrimSpace("HTTP status " + strconv.Itoa(status) + " " + http.StatusText(status))
 	}
 	return e
 }
 
 // FrameError is the error that an event of a stream reports.
-func (c *Client) FrameError(body []byte) *provider.Error {
+func FrameError(body []byte) *provider.Error {
 	p := parseProblem(body)
-	e := &provider.Error{Class: provider.ClassInterrupted, Message: c.message(p.message)}
+	e := &provider.Error{Class: provider.ClassInterrupted, Message: Raw(p.message)}
 	switch {
 	case p.status >= 400:
 		e.Class = statusClass(p.status, p)
@@ -49,7 +50,7 @@ func (c *Client) FrameError(body []byte) *provider.Error {
 	case p.says("overloaded"):
 		e.Class = provider.ClassOverloaded
 	}
-	if e.Message == "" {
+	if strings.TrimSpace(e.Message) == "" {
 		e.Message = "the server reported an error within the answer"
 	}
 	return e
@@ -78,11 +79,12 @@ func statusClass(status int, p problem) provider.Class {
 	return provider.ClassBadRequest
 }
 
-// maxAsked is the longest Retry-After that is believed.
-const maxAsked = 31 * 24 * time.Hour
+// maxAsked bounds what a server may ask to wait: longer waits count as this.
+const maxAsked = 24 * time.Hour
 
 // retryAfter reads how long a server asks to wait: milliseconds, seconds or a
-// date. What makes no sense counts as not said.
+// date. What is no time to come counts as not said: a negative or a past one,
+// and one that no duration holds.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	asked := parseWait(h.Get("Retry-After-Ms"), time.Millisecond)
 	if asked == 0 {
@@ -93,15 +95,12 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 			asked = at.Sub(now)
 		}
 	}
-	if asked < 0 || asked > maxAsked {
-		return 0
-	}
-	return asked
+	return min(max(asked, 0), maxAsked)
 }
 
 func parseWait(s string, unit time.Duration) time.Duration {
 	n, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
-	if err != nil || !(n > 0 && n <= float64(maxAsked/unit)) {
+	if err != nil || !(n > 0 && n < float64(math.MaxInt64/unit)) {
 		return 0
 	}
 	return time.Duration(n * float64(unit))
