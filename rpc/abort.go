@@ -10,11 +10,11 @@ import (
 // abort cancels a session's running turn, one run, or also all that wait. It
 // is answered after the answers that it caused.
 func (s *server) abort(c *call, p *schema.AbortParams) (reply, error) {
-	target, err := s.abortable(p.SessionID)
+	target, err := s.abortable(orZero(p.SessionID))
 	if err != nil || target == nil {
 		return reply{result: schema.AbortResult{}}, err
 	}
-	runs := target.Abort(p.RunID, p.Queue == "clear")
+	runs := target.Abort(orZero(p.RunID), p.Queue == "clear")
 	if len(runs) == 0 {
 		return reply{result: schema.AbortResult{}}, nil
 	}

@@ -142,6 +142,35 @@ func appendText(dst []byte, text string) []byte {
 	if !utf8.ValidString(text) {
 		text = strings.ToValidUTF8(text, "\uFFFD")
 	}
+	for {
+		at := separator(text)
+		if at < 0 {
+			return appendInline(dst, text)
+		}
+		dst = append(appendInline(dst, text[:at]), `\u202`...)
+		dst = append(dst, '8'+text[at+2]-'\xa8')
+		text = text[at+len("\u2028"):]
+	}
+}
+
+// separator is the place of the first U+2028 or U+2029 in text, which some
+// readers take for the end of a line; -1 when there is none.
+func separator(text string) int {
+	for from := 0; ; {
+		at := strings.IndexByte(text[from:], '\xe2')
+		if at < 0 {
+			return -1
+		}
+		from += at
+		if rest := text[from:]; len(rest) >= 3 && rest[1] == '\x80' && rest[2]|1 == '\xa9' {
+			return from
+		}
+		from++
+	}
+}
+
+// appendInline is appendText of valid text without separators.
+func appendInline(dst []byte, text string) []byte {
 	start := len(dst)
 	dst = append(dst, text...)
 	plain := plainRun(dst, start)

@@ -143,7 +143,7 @@ func TestEvents_HandMadeEncodingIsThatOfTheStruct(t *testing.T) {
 	for _, text := range texts {
 		for _, ev := range []schema.Event{delta("se\"s", "r1", text), thinking("s", "r", text), &schema.MessageDelta{EventHeader: schema.EventHeader{SessionID: "s", Type: schema.EventMessageDelta}, Text: text}} {
 			got := sendQueued(t, FramingLines, func(s *events, _ *writer) { require.NoError(t, s.send(ev)) })
-			want, err := json.Marshal(ev)
+			want, err := json.Marshal(ev, jsontext.EscapeForJS(true))
 			require.NoError(t, err)
 			assert.Equal(t, eventHead+string(want)+"}", got[0])
 		}

@@ -28,7 +28,7 @@ func (s *server) sessionsIn(query schema.ListSessionsParams, room int) (*schema.
 
 // loadSession tells where a session stands; what it holds is read on demand.
 func (s *server) loadSession(c *call, p *schema.NamedSessionParams) (*schema.SessionState, error) {
-	return s.state(c, &schema.SessionParams{SessionID: p.SessionID})
+	return s.state(c, &schema.SessionParams{SessionID: &p.SessionID})
 }
 
 // forkSession makes a session of another one's turns, from its last commit,
@@ -41,7 +41,7 @@ func (s *server) forkSession(_ *call, p *schema.ForkSessionParams) (reply, error
 	if p.Turn != nil {
 		turn = *p.Turn
 	}
-	made, err := s.Sessions.Fork(p.SessionID, turn, p.NewSessionID)
+	made, err := s.Sessions.Fork(p.SessionID, turn, orZero(p.NewSessionID))
 	if err != nil {
 		return reply{}, err
 	}

@@ -13,7 +13,7 @@ const messagesPage = 100 // turns
 // messages gives a page of the committed dialogue, or a piece of one turn's
 // text.
 func (s *server) messages(c *call, p *schema.MessagesParams) (*schema.MessagesResult, error) {
-	target, err := s.reading(p.SessionID)
+	target, err := s.reading(orZero(p.SessionID))
 	if err != nil {
 		return nil, err
 	}

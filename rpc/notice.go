@@ -128,10 +128,10 @@ func (s *server) asked(start begin) begin {
 		}
 		var p schema.SessionParams
 		if schema.DecodeLenient(raw, &p) != nil {
-			p.SessionID = "" // the notice is about what is missing outside of the params
+			p.SessionID = nil // the notice is about what is missing outside of the params
 		}
 		s.Notifier.Notify(schema.Notice{
-			Level: schema.LevelWarning, Kind: schema.NoticePromptNotRun, SessionID: p.SessionID,
+			Level: schema.LevelWarning, Kind: schema.NoticePromptNotRun, SessionID: orZero(p.SessionID),
 			Message: c.method + " came without an id and was not run", Data: map[string]any{"method": c.method},
 		})
 		return reply{}, nil

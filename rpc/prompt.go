@@ -22,7 +22,7 @@ func (s *server) turn(c *call, p *schema.PromptParams, start session.Start) (rep
 	if err := s.checkRunning(); err != nil {
 		return reply{}, err
 	}
-	start.SessionID, start.Input, start.RunOptions = p.SessionID, p.Input, s.runOptions(c, p)
+	start.SessionID, start.Input, start.RunOptions = orZero(p.SessionID), p.Input, s.runOptions(c, p)
 	if start.SessionID == "" {
 		start.SessionID, start.Create = s.ownSession(), true
 	}

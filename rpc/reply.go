@@ -29,6 +29,7 @@ var outgoing = json.JoinOptions(
 	jsontext.AllowDuplicateNames(true),
 	jsontext.PreserveRawStrings(true),
 	json.Deterministic(true),
+	jsontext.EscapeForJS(true), // some readers of lines split at U+2028 and U+2029 too
 )
 
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}

@@ -195,6 +195,14 @@ func (s *server) refused(raw []byte, err error) error {
 	return redact.Hide(err, red)
 }
 
+// orZero is what p points to, or nothing.
+func orZero[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
 func objectOf(raw []byte) ([]byte, error) {
 	switch {
 	case len(raw) == 0 || string(raw) == "null" || isEmptyArray(raw):

@@ -10,7 +10,7 @@ func (s *server) newSession(c *call, p *schema.NewSessionParams) (reply, error) 
 	if err := s.checkRunning(); err != nil {
 		return reply{}, err
 	}
-	made, err := s.Sessions.Create(p.SessionID, schema.SessionSettings{
+	made, err := s.Sessions.Create(orZero(p.SessionID), schema.SessionSettings{
 		Instructions: p.Instructions, InstructionInjectors: p.InstructionInjectors,
 		Model: p.Model, Metadata: p.Metadata, CWD: p.CWD,
 	}, p.Redact)
@@ -33,7 +33,7 @@ func (s *server) setModel(c *call, p *schema.SetModelParams) (reply, error) {
 // updateSession holds from the session's next turn on, and is answered once it
 // is durable.
 func (s *server) updateSession(_ *call, p *schema.UpdateSessionParams) (reply, error) {
-	target, err := s.writing(p.SessionID)
+	target, err := s.writing(orZero(p.SessionID))
 	if err != nil {
 		return reply{}, err
 	}
@@ -47,7 +47,7 @@ func (s *server) updateSession(_ *call, p *schema.UpdateSessionParams) (reply, e
 
 // state answers from the last commit, and with what runs and waits.
 func (s *server) state(c *call, p *schema.SessionParams) (*schema.SessionState, error) {
-	target, err := s.reading(p.SessionID)
+	target, err := s.reading(orZero(p.SessionID))
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +66,8 @@ func (s *server) stateOf(target *session.Session) *schema.SessionState {
 
 // listInjectors lists what names can be selected, never a text.
 func (s *server) listInjectors(c *call, p *schema.ListInjectorsParams) (*schema.ListInjectorsResult, error) {
-	if p.SessionID != "" {
-		if _, err := s.Sessions.View(p.SessionID); err != nil {
+	if p.SessionID != nil {
+		if _, err := s.Sessions.View(*p.SessionID); err != nil {
 			return nil, err
 		}
 	}

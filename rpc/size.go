@@ -129,7 +129,7 @@ func encodedSize(char string) int {
 		return len("\uFFFD")
 	case c == '"', c == '\\', c == '\b', c == '\f', c == '\n', c == '\r', c == '\t':
 		return 2
-	case c < ' ':
+	case c < ' ', char == "\u2028", char == "\u2029":
 		return widest
 	}
 	return len(char)

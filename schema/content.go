@@ -102,7 +102,7 @@ func (b ContentBlock) check(field string) *ParamsError {
 		}
 		return nil
 	}
-	return BadField(field+".type", "oneof", "kinds of block are text, resource_link and resource, not "+b.Type)
+	return unknownKind(field+".type", b.Type)
 }
 
 // Input is what a turn says: a string, or a list of content blocks. It always
@@ -120,7 +120,7 @@ func (in *Input) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 		*in = Input{TextBlock(text)}
 		return nil
 	case jsontext.KindBeginArray:
-		return json.UnmarshalDecode(dec, (*[]ContentBlock)(in))
+		return in.readBlocks(dec)
 	case jsontext.KindNull:
 		*in = nil
 		return dec.SkipValue()
@@ -129,6 +129,50 @@ func (in *Input) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 		return err
 	}
 	return BadField("", "type", "must be a string or an array of content blocks")
+}
+
+// readBlocks reads an array of blocks. A block of another kind is refused for
+// that, whatever else it holds.
+func (in *Input) readBlocks(dec *jsontext.Decoder) error {
+	if _, err := dec.ReadToken(); err != nil {
+		return err
+	}
+	*in = Input{}
+	for dec.PeekKind() != jsontext.KindEndArray {
+		raw, err := dec.ReadValue()
+		if err != nil {
+			return err
+		}
+		var b ContentBlock
+		if err := b.read(raw, dec.Options()); err != nil {
+			return under(index(len(*in)), err)
+		}
+		*in = append(*in, b)
+	}
+	_, err := dec.ReadToken()
+	return err
+}
+
+func (b *ContentBlock) read(raw jsontext.Value, opts json.Options) *ParamsError {
+	var kind struct {
+		Type string `json:"type"`
+	}
+	err := json.Unmarshal(raw, &kind, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	if err == nil && kind.Type != "" && !takenKind(kind.Type) {
+		return unknownKind("type", kind.Type)
+	}
+	if err := json.Unmarshal(raw, b, opts); err != nil {
+		return shapeError(err)
+	}
+	return nil
+}
+
+func takenKind(kind string) bool {
+	return kind == BlockText || kind == BlockResourceLink || kind == BlockResource
+}
+
+func unknownKind(field, kind string) *ParamsError {
+	return BadField(field, "oneof", "kinds of block are text, resource_link and resource, not "+kind)
 }
 
 func (in Input) check() *ParamsError {

@@ -219,3 +219,35 @@ func FuzzDecode(f *testing.F) {
 		require.Equal(t, p.Input, q.Input)
 	})
 }
+
+func TestEmptyIdsAreRefusedNotTakenForAbsent(t *testing.T) {
+	for field, err := range map[string]error{
+		"sessionId":    schema.Decode([]byte(`{"input":"x","sessionId":""}`), new(schema.PromptParams)),
+		"runId":        schema.Decode([]byte(`{"runId":""}`), new(schema.AbortParams)),
+		"newSessionId": schema.Decode([]byte(`{"sessionId":"a","newSessionId":""}`), new(schema.ForkSessionParams)),
+	} {
+		var bad *schema.ParamsError
+		require.ErrorAs(t, err, &bad, field)
+		assert.Equal(t, field, bad.Errors[0].Field)
+	}
+}
+
+func TestU10UnknownKindOfBlockIsNamedWhateverItHolds(t *testing.T) {
+	for _, input := range []string{
+		`[{"type":"image","data":"AAAA","mimeType":"image/png"}]`,
+		`[{"type":"text","text":"x"},{"data":1,"type":"audio"}]`,
+	} {
+		var bad *schema.ParamsError
+		require.ErrorAs(t, schema.Decode([]byte(`{"input":`+input+`}`), new(schema.PromptParams)), &bad)
+		assert.Regexp(t, `not (image|audio)$`, bad.Errors[0].Message)
+		assert.Regexp(t, `^input\[[01]\]\.type$`, bad.Errors[0].Field)
+	}
+}
+
+func TestT6NullAndEmptyNamesAreRefused(t *testing.T) {
+	for _, names := range []string{`[null]`, `["a",""]`} {
+		var bad *schema.ParamsError
+		require.ErrorAs(t, schema.Decode([]byte(`{"input":"x","instructionInjectors":`+names+`}`), new(schema.PromptParams)), &bad)
+		assert.Regexp(t, `^instructionInjectors\[[01]\]$`, bad.Errors[0].Field)
+	}
+}

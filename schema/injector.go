@@ -75,7 +75,7 @@ func (s *InjectorSpec) check() *ParamsError {
 
 // ListInjectorsParams are the params of listInjectors.
 type ListInjectorsParams struct {
-	SessionID string `json:"sessionId,omitempty" validate:"omitempty,sessionid"`
+	SessionID *string `json:"sessionId,omitempty" validate:"omitempty,sessionid"`
 	Meta
 }
 

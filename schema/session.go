@@ -7,13 +7,13 @@ import (
 
 // SessionParams name one session; absent is the connection's default one.
 type SessionParams struct {
-	SessionID string `json:"sessionId,omitempty" validate:"omitempty,sessionid"`
+	SessionID *string `json:"sessionId,omitempty" validate:"omitempty,sessionid"`
 	Meta
 }
 
 // NewSessionParams are the params of newSession.
 type NewSessionParams struct {
-	SessionID            string         `json:"sessionId,omitempty" validate:"omitempty,sessionid"` // absent: one is made
+	SessionID            *string        `json:"sessionId,omitempty" validate:"omitempty,sessionid"` // absent: one is made
 	Instructions         *string        `json:"instructions,omitempty"`                             // the base layer
 	InstructionInjectors []string       `json:"instructionInjectors,omitzero"`                      // the base list; absent: the configured one
 	Model                string         `json:"model,omitempty" validate:"omitempty,max=256"`
@@ -36,7 +36,7 @@ func (p *NewSessionParams) check() *ParamsError {
 // SetModelParams are the params of setModel; an empty model restores the
 // configured one.
 type SetModelParams struct {
-	SessionID string  `json:"sessionId,omitempty" validate:"omitempty,sessionid"`
+	SessionID *string `json:"sessionId,omitempty" validate:"omitempty,sessionid"`
 	Model     *string `json:"model" validate:"omitempty,max=256"`
 	Meta
 }
@@ -44,7 +44,7 @@ type SetModelParams struct {
 // UpdateSessionParams are the params of updateSession: the given fields change,
 // null restores what the configuration says.
 type UpdateSessionParams struct {
-	SessionID            string                `json:"sessionId,omitempty" validate:"omitempty,sessionid"`
+	SessionID            *string               `json:"sessionId,omitempty" validate:"omitempty,sessionid"`
 	Title                Patch[string]         `json:"title,omitzero"`
 	Instructions         Patch[string]         `json:"instructions,omitzero"`
 	InstructionInjectors Patch[[]string]       `json:"instructionInjectors,omitzero"`
@@ -100,9 +100,9 @@ type NamedSessionParams struct {
 
 // ForkSessionParams are the params of forkSession.
 type ForkSessionParams struct {
-	SessionID    string `json:"sessionId" validate:"required,sessionid"`
-	Turn         *int   `json:"turn,omitempty" validate:"omitempty,min=0"` // the last turn to copy; absent: all
-	NewSessionID string `json:"newSessionId,omitempty" validate:"omitempty,sessionid"`
+	SessionID    string  `json:"sessionId" validate:"required,sessionid"`
+	Turn         *int    `json:"turn,omitempty" validate:"omitempty,min=0"` // the last turn to copy; absent: all
+	NewSessionID *string `json:"newSessionId,omitempty" validate:"omitempty,sessionid"`
 	Meta
 }
 
@@ -187,9 +187,9 @@ type Interrupted struct {
 // MessagesParams are the params of messages: for a page of turns, those after
 // AfterTurn; for a piece of one turn's text, Turn and what follows it.
 type MessagesParams struct {
-	SessionID string `json:"sessionId,omitempty" validate:"omitempty,sessionid"`
-	AfterTurn int    `json:"afterTurn,omitzero" validate:"min=0"`
-	Limit     int    `json:"limit,omitzero" validate:"min=0,max=1000"` // turns; 0 is 100
+	SessionID *string `json:"sessionId,omitempty" validate:"omitempty,sessionid"`
+	AfterTurn int     `json:"afterTurn,omitzero" validate:"min=0"`
+	Limit     int     `json:"limit,omitzero" validate:"min=0,max=1000"` // turns; 0 is 100
 
 	Turn   *int   `json:"turn,omitempty" validate:"omitempty,min=1"`
 	Offset *int   `json:"offset,omitempty" validate:"omitempty,min=0"`              // bytes of the text; absent is 0
@@ -233,9 +233,9 @@ type HistoryMessage struct {
 
 // AbortParams are the params of abort.
 type AbortParams struct {
-	SessionID string `json:"sessionId,omitempty" validate:"omitempty,sessionid"`
-	RunID     string `json:"runId,omitempty" validate:"max=64"` // only this run
-	Queue     string `json:"queue,omitempty" validate:"omitempty,oneof=keep clear"`
+	SessionID *string `json:"sessionId,omitempty" validate:"omitempty,sessionid"`
+	RunID     *string `json:"runId,omitempty" validate:"omitempty,min=1,max=64"` // only this run
+	Queue     string  `json:"queue,omitempty" validate:"omitempty,oneof=keep clear"`
 	Meta
 }
 

@@ -7,7 +7,7 @@ import (
 
 // PromptParams are the params of prompt and followUp (protocol §4).
 type PromptParams struct {
-	SessionID            string          `json:"sessionId,omitempty" validate:"omitempty,sessionid"`
+	SessionID            *string         `json:"sessionId,omitempty" validate:"omitempty,sessionid"`
 	Input                Input           `json:"input" validate:"-"`
 	InstructionInjectors []string        `json:"instructionInjectors,omitzero"` // absent: the session's list; empty: none
 	Instructions         RunInstructions `json:"instructions,omitzero"`
@@ -45,6 +45,9 @@ func CheckNames(field string, names []string) *ParamsError {
 	}
 	seen := make(map[string]bool, len(names))
 	for i, name := range names {
+		if name == "" {
+			return BadField(field+index(i), "required", "is missing or empty")
+		}
 		if seen[name] {
 			return BadField(field+index(i), "unique", "repeats the name "+name)
 		}

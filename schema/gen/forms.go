@@ -88,7 +88,7 @@ var fields = map[fieldOf]fieldForm{
 
 func orNullForm(form string) string { return `{"anyOf": [` + form + `, {"type": "null"}]}` }
 
-var namesList = fmt.Sprintf(`{"type": "array", "items": {"type": "string"}, "maxItems": %d, "uniqueItems": true}`, schema.MaxSelected)
+var namesList = fmt.Sprintf(`{"type": "array", "items": {"type": "string", "minLength": 1}, "maxItems": %d, "uniqueItems": true}`, schema.MaxSelected)
 
 // wholes holds the rules of check methods that concern a whole object.
 var wholes = map[formOf]string{
