@@ -341,7 +341,7 @@ func TestDescribe_IsAskedForEachError(t *testing.T) {
 		return &wireError{Code: -1, Message: "<" + err.Error() + "\u2028>", Data: map[string]any{"b": 1, "a": 2}}
 	}
 	o.methods["bad"] = func(*call, []byte) (reply, error) { return reply{}, errors.New("bad") }
-	assert.Equal(t, []string{`{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"<bad` + "\u2028" + `>","data":{"a":2,"b":1}}}`},
+	assert.Equal(t, []string{`{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"<bad\u2028>","data":{"a":2,"b":1}}}`},
 		lines(t, o, request("1", "bad", "{}")))
 }
 
