@@ -38,8 +38,10 @@ func newRoot() *cobra.Command {
 	root.Flags().StringVar(&mode, "mode", modePrint, "how -p writes the answer: print or json")
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(printHelp)
-	root.AddCommand(newSchema(), newVersion())
+	replay := newReplay()
+	root.AddCommand(newSchema(), newVersion(), replay)
 	completeChoices(root)
+	completeChoices(replay)
 	return root
 }
 
@@ -77,8 +79,11 @@ func dashed(name string) string {
 }
 
 // completeChoices lets a shell complete the flags that take one of a few words.
-func completeChoices(root *cobra.Command) {
-	choices := map[string][]string{"mode": {modePrint, modeJSON}}
+func completeChoices(cmd *cobra.Command) {
+	choices := map[string][]string{}
+	if !cmd.HasParent() {
+		choices["mode"] = []string{modePrint, modeJSON}
+	}
 	for _, s := range config.Table() {
 		if words := s.Choices(); words != nil {
 			choices[s.Flag] = words
@@ -86,7 +91,7 @@ func completeChoices(root *cobra.Command) {
 	}
 	for flag, words := range choices {
 		complete := cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
-		if err := root.RegisterFlagCompletionFunc(flag, complete); err != nil {
+		if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
 			panic("every setting has a flag: " + err.Error())
 		}
 	}
@@ -107,6 +112,7 @@ it, over JSON-RPC 2.0, and controls which instructions go into each turn.
 Usage:
   prism-rpc [flags]            answer requests on stdin, one JSON message a line
   prism-rpc -p TEXT [flags]    ask once, print the answer and exit
+  prism-rpc replay FILE        compare what a trace's requests are answered now
   prism-rpc schema             print the wire contract (--format json|openrpc|ts)
   prism-rpc version            print the version (--json)
   prism-rpc completion SHELL   print completions for bash, zsh, fish or powershell

@@ -40,7 +40,13 @@ func serve(ctx context.Context, flags *config.Flags) error {
 		parent = noParent
 	}
 	watch(cancel, std.outFD, parent)
-	err = rpc.Serve(ctx, std.in, std.out, p.options(unready))
+	trace, err := p.openTrace()
+	unready = cmp.Or(unready, err)
+	opts := p.options(unready)
+	if trace != nil {
+		opts.Trace = trace
+	}
+	err = rpc.Serve(ctx, std.in, std.out, opts)
 	closeErr := p.close()
 	return p.redacted(serveResult(ctx, err, unready, closeErr))
 }
@@ -71,6 +77,15 @@ type process struct {
 // start makes everything from flags, file and environment. The error says why
 // the process can't work; it can log and answer all the same.
 func start(flags *config.Flags) (*process, error) {
+	p, err := load(flags)
+	if err == nil {
+		p.manager, err = p.openManager(os.Getenv)
+	}
+	return p, err
+}
+
+// load is start without a manager.
+func load(flags *config.Flags) (*process, error) {
 	cfg, err := config.Load(flags, config.ProcessEnv())
 	p := &process{cfg: cfg, notifier: new(rpc.Notifier)}
 	var logErr error
@@ -78,10 +93,7 @@ func start(flags *config.Flags) (*process, error) {
 	for _, w := range cfg.Warnings {
 		p.warn(schema.Notice{Kind: schema.NoticeKind(w.Kind), Message: w.Message, Data: map[string]any{"name": w.Name}})
 	}
-	if err = cmp.Or(err, logErr); err == nil {
-		p.manager, err = p.openManager(os.Getenv)
-	}
-	return p, err
+	return p, cmp.Or(err, logErr)
 }
 
 // warn tells the client, and the log, of what works, but probably not as it

@@ -20,11 +20,16 @@ import (
 // openManager makes what the configuration describes. The error is a
 // *config.Error, or errNoStore.
 func (p *process) openManager(getenv func(string) string) (*session.Manager, error) {
-	cfg := p.cfg
-	back, err := openProviders(cfg)
+	back, err := openProviders(p.cfg)
 	if err != nil {
 		return nil, err
 	}
+	return p.manage(getenv, back)
+}
+
+// manage is openManager with providers that stand.
+func (p *process) manage(getenv func(string) string, back *backEnds) (*session.Manager, error) {
+	cfg := p.cfg
 	registry, fileNames, err := registerInjectors(cfg)
 	if err != nil {
 		return nil, err
