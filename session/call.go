@@ -14,7 +14,7 @@ import (
 // call asks the provider. A provider that has not returned CancelGrace after
 // the run was cancelled is left behind: what it still says is dropped.
 func (r *Run) call(req *provider.Request) (*provider.Result, error) {
-	out := &output{run: r, stream: r.redactor.Stream(), thinking: r.redactor.Stream(), room: r.session.manager.cfg.Limits.MaxAnswer}
+	out := &output{run: r, partial: partial{run: r}, stream: r.redactor.Stream(), thinking: r.redactor.Stream(), room: r.session.manager.cfg.Limits.MaxAnswer}
 	type returned struct {
 		result *provider.Result
 		err    error
@@ -70,6 +70,7 @@ type output struct {
 	thinking *redact.Stream
 	room     int // bytes that the answer may still take
 	closed   bool
+	partial  partial
 }
 
 func (o *output) emit(e provider.Event) error {
@@ -100,6 +101,7 @@ func (o *output) close() {
 	o.closed = true
 	o.think(o.thinking.Flush())
 	o.say(o.stream.Flush())
+	o.partial.end()
 	o.run.tally.at(whereOutput).Add(o.stream.Tally())
 	o.run.tally.at(whereOutput).Add(o.thinking.Tally())
 }
@@ -114,6 +116,7 @@ func (o *output) say(text string) {
 	r.session.mu.Lock()
 	r.text.WriteString(text)
 	r.session.mu.Unlock()
+	o.partial.add(text)
 	r.emit(&schema.MessageDelta{EventHeader: r.header(schema.EventMessageDelta, r.turn), Text: text})
 }
 

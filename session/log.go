@@ -187,6 +187,8 @@ func (s *Session) replay(record []byte) error {
 		return replayAs(record, func(r *schema.SettingsRecord) error { s.settings = r.Settings; return nil })
 	case schema.RecordStarted:
 		return replayAs(record, s.replayStarted)
+	case schema.RecordPartial:
+		return replayAs(record, s.replayPartial)
 	case schema.RecordTurn:
 		return replayAs(record, s.replayTurn)
 	case schema.RecordFailed:
@@ -207,6 +209,13 @@ func replayAs[T any](record []byte, use func(*T) error) error {
 func (s *Session) replayStarted(r *schema.StartedRecord) error {
 	s.endReplay()
 	s.unresolved = &schema.Interrupted{Turn: r.Turn, RunID: r.RunID, Input: r.Input, At: r.At, Reason: "crash"}
+	return nil
+}
+
+func (s *Session) replayPartial(r *schema.PartialRecord) error {
+	if cut := s.unresolved; cut != nil && cut.RunID == r.RunID {
+		cut.Partial += r.Text
+	}
 	return nil
 }
 

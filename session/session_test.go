@@ -753,6 +753,33 @@ func TestU11CutOffTurnIsNamedUntilALaterOneCommits(t *testing.T) {
 	assert.Nil(t, state(t, m, "s").Interrupted)
 }
 
+func TestU11AnswerThatWasComingIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New()
+		p := &model{answer: func(ctx context.Context, _ *provider.Request, emit func(provider.Event) error) (*provider.Result, error) {
+			for _, piece := range []string{"one ", "two ", "three ", "four "} {
+				if err := emit(provider.Event{Text: piece}); err != nil {
+					return nil, err
+				}
+				time.Sleep(200 * time.Millisecond)
+			}
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}}
+		m := newManager(t, session.Config{Provider: p, Store: store})
+		run := begin(t, m, "s", "count", false, session.RunOptions{})
+		time.Sleep(2 * time.Second)
+		other := newManager(t, session.Config{Store: store})
+		cut := state(t, other, "s").Interrupted
+		require.NotNil(t, cut)
+		assert.Equal(t, "one two three four ", cut.Partial)
+		assert.Equal(t, "count", cut.Input[0].Text)
+		run.Cancel()
+		wait(t, run)
+		assert.Nil(t, state(t, other, "s").Interrupted)
+	})
+}
+
 func TestSessionsTakeTurnsInRotation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := streams("x", time.Second)
