@@ -67,6 +67,51 @@ func Example() {
 	// <nil>
 }
 
+func ExampleStore_List() {
+	dir, err := os.MkdirTemp("", "store")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	store, err := filestore.Open(dir, filestore.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer store.Close()
+
+	for day := 1; day <= 3; day++ {
+		id := fmt.Sprintf("day%d", day)
+		header := fmt.Appendf(nil, `{"v":1,"t":"session","id":%q,"createdAt":"2026-01-0%dT12:00:00.000Z"}`, id, day)
+		log, err := store.Create(id, header)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		log.Close()
+	}
+	for cursor := ""; ; {
+		page, next, err := store.List(cursor, 2, "")
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		for _, info := range page {
+			fmt.Println(info.SessionID, info.UpdatedAt)
+		}
+		if cursor = next; cursor == "" {
+			break
+		}
+		fmt.Println("more")
+	}
+	// Output:
+	// day3 2026-01-03T12:00:00.000Z
+	// day2 2026-01-02T12:00:00.000Z
+	// more
+	// day1 2026-01-01T12:00:00.000Z
+}
+
 func ExampleDefaultDir() {
 	env := map[string]string{"XDG_STATE_HOME": "/var/state"}
 	dir, err := filestore.DefaultDir(func(key string) string { return env[key] }, "work")

@@ -53,3 +53,38 @@ func TestFullDiskTakesNothingHalfAndGoesOn(t *testing.T) {
 	assert.Empty(t, *repairs)
 	assert.NoError(t, l.Close())
 }
+
+// listWithoutRoom lists, twice, on a disk that takes no index.
+func listWithoutRoom(store *filestore.Store) error {
+	const room = 100
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: room, Max: room}); err != nil {
+		return err
+	}
+	for range 2 {
+		page, _, err := store.List("", 0, "")
+		if err != nil {
+			return err
+		}
+		fmt.Println(len(page))
+	}
+	return errors.Join(store.Delete("s0"), store.Close())
+}
+
+func TestFullDiskIsListed(t *testing.T) {
+	dir := t.TempDir()
+	store := open(t, dir)
+	for i := range 20 {
+		storetest.Fill(t, store, fmt.Sprintf("s%d", i), 1)
+	}
+	c := play(t, "packed", dir)
+	assert.Equal(t, "20", c.line(t))
+	assert.Equal(t, "20", c.line(t))
+	require.NoError(t, c.Wait())
+	assert.Len(t, list(t, store), 19)
+
+	c = play(t, "packed", dir)
+	assert.Equal(t, "19", c.line(t), "by an index that stands")
+	assert.Equal(t, "19", c.line(t))
+	require.NoError(t, c.Wait())
+	assert.Len(t, files(t, dir), 19+1, "the logs, and the index: nothing unfinished")
+}

@@ -4,5 +4,5 @@ package filestore_test
 
 import "github.com/prism-rpc/prism-rpc/session/filestore"
 
-// fillUp is played where a file's size can be limited to fill a disk.
-var fillUp func(*filestore.Store) error
+// These are played where a file's size can be limited to fill a disk.
+var fillUp, listWithoutRoom func(*filestore.Store) error

@@ -43,8 +43,12 @@ func (d folder) readIndex() map[string]*listed {
 		return nil
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxIndexBytes))
-	if err != nil {
+	info, err := f.Stat()
+	if err != nil || info.Size() > maxIndexBytes {
+		return nil
+	}
+	text := make([]byte, info.Size())
+	if _, err := io.ReadFull(f, text); err != nil {
 		return nil
 	}
 	return parseIndex(text)

@@ -33,6 +33,9 @@ var parts = map[string]func(*filestore.Store) error{
 	"commit": commitForEver,
 	"hold":   holdUntilTold,
 	"full":   fillUp,
+	"list":   listForEver,
+	"delete": deleteForEver,
+	"packed": listWithoutRoom,
 }
 
 func TestMain(m *testing.M) {

@@ -20,13 +20,13 @@ const MaxText = 4096
 // A Row is what a list needs of one session. Times are milliseconds since
 // 1970; 0 is not known.
 type Row struct {
-	ID      string `json:"id"`
-	Turn    int    `json:"turn,omitzero"`
-	Updated int64  `json:"updated"` // when it was made, or its last turn committed
-	Touched int64  `json:"touched"` // the latest time that any record bears
-	Title   string `json:"title,omitempty"`
-	CWD     string `json:"cwd,omitempty"`
-	Foreign bool   `json:"foreign,omitzero"` // some records are another format's: it may say more than the row
+	ID      string
+	Turn    int
+	Updated int64 // when it was made, or its last turn committed
+	Touched int64 // the latest time that any record bears
+	Title   string
+	CWD     string
+	Foreign bool // some records are another format's: it may say more than the row
 }
 
 // Info is the row as it is listed.
