@@ -257,6 +257,8 @@ func TestRealConnectionsFail(t *testing.T) {
 		"reset before the first byte": {"", provider.ClassNetwork},
 		"reset within the answer":     {head + "data: " + text("par") + "\n\n", provider.ClassInterrupted},
 		"no HTTP":                     {"SSH-2.0-OpenSSH_9\r\n", provider.ClassNetwork},
+		"a header that is none":       {"HTTP/1.1 200 OK\r\nOpenSSH\x01\r\n\r\n", provider.ClassNetwork},
+		"a status that is none":       {"HTTP/1.1 OpenSSH\r\n\r\n", provider.ClassNetwork},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -282,6 +284,7 @@ func TestRealConnectionsFail(t *testing.T) {
 			require.NoError(t, err)
 			_, err = p.Stream(t.Context(), asking("hi"), func(provider.Event) error { close(seen); return nil })
 			assert.Equal(t, row.class, failure(err).Class, err)
+			assert.NotContains(t, failure(err).Message, "OpenSSH", "Go shows it quoted, which would hide a secret in it")
 			<-done
 		})
 	}
@@ -293,6 +296,7 @@ func TestRealConnectionsFail(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = ask(t.Context(), p, asking("hi"))
 	assert.Equal(t, provider.ClassNetwork, failure(err).Class, "refused")
+	assert.Contains(t, failure(err).Message, l.Addr().String())
 }
 
 func TestASlowListenerIsNoIdleServer(t *testing.T) {

@@ -27,6 +27,24 @@ type pipes struct {
 	closed chan struct{}
 	once   sync.Once
 	dialed atomic.Int64
+	open   atomic.Int64 // connections that the client has not closed
+	idle   func()       // has the client close those that it keeps for later
+}
+
+// counted is the client's end of a connection.
+type counted struct {
+	net.Conn
+	close func() error
+}
+
+func (c *counted) Close() error { return c.close() }
+
+func (p *pipes) count(c net.Conn) net.Conn {
+	p.open.Add(1)
+	return &counted{c, sync.OnceValue(func() error {
+		p.open.Add(-1)
+		return c.Close()
+	})}
 }
 
 // numbered is the server's end of a connection, with an address of its own.
@@ -41,7 +59,7 @@ func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	client, server := net.Pipe()
 	select {
 	case p.conns <- numbered{server, p.dialed.Add(1)}:
-		return client, nil
+		return p.count(client), nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -66,6 +84,13 @@ func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipes"} }
 // serve makes a provider of opts whose server is h, within a synctest bubble.
 func serve(t *testing.T, opts Options, h http.HandlerFunc) *Provider {
 	t.Helper()
+	p, _ := serveOn(t, opts, h)
+	return p
+}
+
+// serveOn also gives the network between the two.
+func serveOn(t *testing.T, opts Options, h http.HandlerFunc) (*Provider, *pipes) {
+	t.Helper()
 	network := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
 	var handling sync.WaitGroup
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -83,6 +108,7 @@ func serve(t *testing.T, opts Options, h http.HandlerFunc) *Provider {
 	}()
 	transport := upstream.NewTransport(nil)
 	transport.DialContext = network.dial
+	network.idle = transport.CloseIdleConnections
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()
 		assert.NoError(t, server.Close())
@@ -97,7 +123,7 @@ func serve(t *testing.T, opts Options, h http.HandlerFunc) *Provider {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return p, network
 }
 
 // stream answers with the events, each as one write.
