@@ -182,7 +182,7 @@ func (p *player) catchUp(ctx context.Context, said *transcript, ids []string) {
 func (p *player) isLevel(said *transcript, id string) bool {
 	replies := len(said.replies[id])
 	if p.rec.stoppedByItsEnd(id, replies-1) {
-		replies--
+		return len(p.got.replies[id]) >= replies-1 // finish stops ours
 	}
 	if len(p.got.replies[id]) < replies {
 		return false
@@ -259,7 +259,8 @@ func (p *player) finish(ctx context.Context, cancel context.CancelFunc) {
 		p.wait(ctx, func() bool { return len(p.got.replies[id]) >= n })
 	}
 	if left {
-		cancel()
+		cancel() // the calls that are held see it
+		return
 	}
 	p.change(func() { p.closing = true })
 }

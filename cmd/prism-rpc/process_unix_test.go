@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -258,4 +259,38 @@ func TestS2StandardLoggerIsRedacted(t *testing.T) {
 			assert.True(t, logged, "nothing at level error: %s", line)
 		}
 	}
+}
+
+// How a turn ends does not hang on how fast the replayed server is.
+func TestReplayOfTurnsThatWereCancelled(t *testing.T) {
+	dir := t.TempDir()
+	trace, script := filepath.Join(dir, "trace"), filepath.Join(dir, "script.yaml")
+	require.NoError(t, os.WriteFile(script, []byte("- {match: slow, deltas: [some, words], then: stall, repeat: true}\n"), 0o600))
+	c := startChild(t, "--mock-script", script, "--trace-file", trace)
+	c.send(t, `{"jsonrpc":"2.0","id":1,"method":"newSession"}`)
+	id := regexp.MustCompile(`"sessionId":"[^"]*"`).FindString(c.until(t, `"id":1`))
+	c.send(t, `{"jsonrpc":"2.0","id":2,"method":"prompt","params":{"input":"slow",`+id+`}}`)
+	run := regexp.MustCompile(`"runId":"[^"]*"`).FindString(c.until(t, "message_delta"))
+	c.send(t, `{"jsonrpc":"2.0","id":3,"method":"prompt","params":{"input":"too soon",`+id+`}}`)
+	c.send(t, `{"jsonrpc":"2.0","id":4,"method":"followUp","params":{"input":"next",`+id+`}}`)
+	c.until(t, "session_busy")
+	c.send(t, `{"jsonrpc":"2.0","id":5,"method":"abort","params":{`+run+`,`+id+`}}`)
+	c.until(t, `"id":4`)
+	c.send(t, `{"jsonrpc":"2.0","id":6,"method":"prompt","params":{"input":"slow","sessionId":"other"}}`)
+	c.until(t, "message_delta")
+	require.NoError(t, c.Process.Signal(syscall.SIGTERM))
+	c.until(t, `"id":6`)
+	_ = c.Wait() // its code is another test's
+	for name, script := range map[string][]string{"with its script": {"--mock-script", script}, "with a mock that answers at once": nil} {
+		t.Run(name, func(t *testing.T) {
+			cmd := command(t, script...)
+			cmd.Args = append(append(cmd.Args[:1:1], "replay", trace), script...)
+			out, err := cmd.Output()
+			assert.NoError(t, err)
+			assert.True(t, strings.HasPrefix(string(out), "6 requests compared, 0 differences"), "%s", out)
+		})
+	}
+	info, err := os.Stat(trace)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 }

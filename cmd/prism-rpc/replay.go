@@ -191,7 +191,7 @@ func (r *recording) differences(got *transcript, sum *tallied) []string {
 		if id == nullID {
 			continue
 		}
-		want, have := r.said.replies[id], got.replies[id]
+		want, have, before := r.said.replies[id], got.replies[id], len(out)
 		for i, method := range r.methods[id] {
 			name := fmt.Sprintf("%s (id %s)", cmp.Or(method, "?"), id)
 			switch {
@@ -205,16 +205,23 @@ func (r *recording) differences(got *transcript, sum *tallied) []string {
 			}
 			sum.requests++
 		}
-		if len(want) == len(r.methods[id]) && r.lost == 0 {
-			was, is := r.said.types(id, r.hidden), got.types(id, r.hidden)
-			if len(r.said.turns[id]) > 0 && !slices.Equal(was, is) {
-				out = append(out, fmt.Sprintf("%s (id %s): recorded the events %s, now %s", r.methods[id][0], id, strings.Join(was, " "), strings.Join(is, " ")))
-			}
+		if len(out) == before && len(want) == len(r.methods[id]) && r.lost == 0 {
+			out = append(out, r.otherEvents(id, got)...)
 		}
 	}
 	out = append(out, r.refusals(got)...)
 	sum.differences += len(out)
 	return out
+}
+
+// otherEvents is the difference of the events of the turns that a request led
+// to, if there is one.
+func (r *recording) otherEvents(id string, got *transcript) []string {
+	was, is := r.said.types(id, r.hidden), got.types(id, r.hidden)
+	if len(r.said.turns[id]) == 0 || slices.Equal(was, is) {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s (id %s): recorded the events %s, now %s", r.methods[id][0], id, strings.Join(was, ", "), strings.Join(is, ", "))}
 }
 
 // nullID is what answers have that no request can be told from.
