@@ -37,7 +37,7 @@ func TestACallLeavesNothingBehind(t *testing.T) {
 		for _, how := range []string{"in its time", "cancelled"} {
 			t.Run(name+", "+how, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					p, network := serveOn(t, Options{}, h)
+					p, network := serveOn(t, Options{TotalTimeout: -1}, h)
 					ctx, cancel := context.WithCancel(t.Context())
 					defer cancel()
 					if how == "cancelled" {
