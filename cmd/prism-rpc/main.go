@@ -27,9 +27,7 @@ func run(args []string) (code int) {
 			code = exitFailed
 		}
 	}()
-	root := newRoot()
-	root.SetArgs(args)
-	err := root.Execute()
+	err := newRoot(args).Execute()
 	if text := complaint(err); text != "" {
 		say(text)
 	}

@@ -217,11 +217,11 @@ func (p *player) same(was, is string) {
 	}
 }
 
-// quoted are the strings of a message that can be an id that a server made.
-var (
-	quoted = regexp.MustCompile(`"[A-Za-z0-9_-]{6,22}"`)
-	marker = regexp.MustCompile(`"\[REDACTED[^"]*\]"`)
-)
+// quoted is a string of a message that can be an id that a server made.
+var quoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"[A-Za-z0-9_-]{6,22}"`) })
+
+// marker stands for a secret.
+var marker = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"\[REDACTED[^"]*\]"`) })
 
 // translate is a recorded message with the ids of the server that it is sent
 // to, with secrets in place of the marks that stand for them, and with the
@@ -231,7 +231,7 @@ func (p *player) translate(line []byte) []byte {
 	defer p.mu.Unlock()
 	if bytes.Contains(line, []byte(`"redact"`)) {
 		n := 0
-		line = marker.ReplaceAllFunc(line, func([]byte) []byte {
+		line = marker().ReplaceAllFunc(line, func([]byte) []byte {
 			n++
 			return []byte(`"secret of a replay ` + strconv.Itoa(n) + `"`)
 		})
@@ -239,7 +239,7 @@ func (p *player) translate(line []byte) []byte {
 	if bytes.Contains(line, []byte(`"initialize"`)) {
 		line = bytes.ReplaceAll(line, []byte(`"turn_started"`), []byte(`"-"`))
 	}
-	return quoted.ReplaceAllFunc(line, func(id []byte) []byte {
+	return quoted().ReplaceAllFunc(line, func(id []byte) []byte {
 		if is, ok := p.theirs[string(id[1:len(id)-1])]; ok {
 			return []byte(`"` + is + `"`)
 		}

@@ -19,9 +19,9 @@ import (
 	"github.com/prism-rpc/prism-rpc/provider"
 )
 
-// newReplay is a command with the flags of serving, since these say what there
-// is to inject.
-func newReplay() *cobra.Command {
+// newReplay is a command that, when it is meant, has the flags of serving: these
+// say what there is to inject.
+func newReplay(meant bool) *cobra.Command {
 	flags := &config.Flags{}
 	cmd := &cobra.Command{
 		Use:   "replay FILE",
@@ -36,7 +36,10 @@ func newReplay() *cobra.Command {
 			return replay(cmd.Context(), flags, args[0], cmd.OutOrStdout())
 		},
 	}
-	flags.Register(cmd.Flags())
+	if meant {
+		flags.Register(cmd.Flags())
+		completeChoices(cmd)
+	}
 	return cmd
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,8 +13,8 @@ import (
 	"github.com/prism-rpc/prism-rpc/internal/config"
 )
 
-// newRoot is the whole command line.
-func newRoot() *cobra.Command {
+// newRoot is the whole command line. Flags that args can't mean are not made.
+func newRoot(args []string) *cobra.Command {
 	flags := &config.Flags{}
 	var text, mode string
 	root := &cobra.Command{
@@ -38,10 +39,9 @@ func newRoot() *cobra.Command {
 	root.Flags().StringVar(&mode, "mode", modePrint, "how -p writes the answer: print or json")
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(printHelp)
-	replay := newReplay()
-	root.AddCommand(newSchema(), newVersion(), replay)
+	root.SetArgs(args)
+	root.AddCommand(newSchema(), newVersion(), newReplay(slices.Contains(args, "replay")))
 	completeChoices(root)
-	completeChoices(replay)
 	return root
 }
 
@@ -81,7 +81,7 @@ func dashed(name string) string {
 // completeChoices lets a shell complete the flags that take one of a few words.
 func completeChoices(cmd *cobra.Command) {
 	choices := map[string][]string{}
-	if !cmd.HasParent() {
+	if cmd.Flags().Lookup("mode") != nil {
 		choices["mode"] = []string{modePrint, modeJSON}
 	}
 	for _, s := range config.Table() {

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -131,12 +132,13 @@ func parseTraceLine(text []byte) (traceLine, error) {
 	return line, errNoTrace
 }
 
-// cutSign ends a string that the trace has only the beginning of.
-var cutSign = regexp.MustCompile(`… \((\d+) bytes\)"`)
+// cutSign ends a string that the trace has only the beginning of. Like the other
+// expressions it is not compiled before it is needed: serving starts without.
+var cutSign = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`… \((\d+) bytes\)"`) })
 
 // isCut tells whether a message lacks some of its text.
 func (l *traceLine) isCut() bool {
-	for _, m := range cutSign.FindAllSubmatch(l.Msg, -1) {
+	for _, m := range cutSign().FindAllSubmatch(l.Msg, -1) {
 		if n, err := strconv.Atoi(string(m[1])); err == nil && n > 4<<10 && len(l.Msg) >= 4<<10 {
 			return true
 		}
