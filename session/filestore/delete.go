@@ -16,7 +16,8 @@ import (
 )
 
 // Delete implements session.Store. When it returns, the session's log, what
-// repairs cut off it and its row in the index are gone for good.
+// repairs cut off it and its row in the index are gone for good. A log that
+// isn't safe to open is left: ErrUnsafe.
 func (s *Store) Delete(id string) error {
 	if !schema.ValidSessionID(id) {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -69,6 +70,39 @@ func mentions(t *testing.T, path, text string) int {
 	b, err := os.ReadFile(path)
 	require.NoError(t, err)
 	return strings.Count(string(b), text)
+}
+
+// A list that is being made when a session is deleted doesn't bring its row
+// back.
+func TestDeletedSessionStaysOffTheIndexWhileOthersList(t *testing.T) {
+	dir := t.TempDir()
+	store := open(t, dir)
+	storetest.Fill(t, store, "other", 1)
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+					_, _, err := store.List("", 0, "")
+					assert.NoError(t, err)
+				}
+			}
+		})
+	}
+	for i := range 100 {
+		id := fmt.Sprintf("s%d", i)
+		folder := fmt.Sprintf("/folder/%d/", i)
+		storetest.Write(t, store, id, storetest.HeaderAt(id, noon, folder))
+		list(t, store)
+		require.NoError(t, store.Delete(id))
+		require.Zero(t, mentions(t, indexPath(dir), folder))
+	}
+	close(done)
+	wg.Wait()
 }
 
 func TestDeleteIsFinishedWhereACrashLeftIt(t *testing.T) {

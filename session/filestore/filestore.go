@@ -47,8 +47,8 @@ type Options struct {
 	// OnSkip is told of each file that List or Prune does without, and why: the
 	// log of a session that is left out, because it can't be opened or isn't
 	// safe to open (a link, another user's), or the index, without which all
-	// logs are read. It is called each time, while List or Prune runs. nil:
-	// nobody is told.
+	// logs are read. It is called each time, while List or Prune runs, and must
+	// use neither. nil: nobody is told.
 	OnSkip func(name string, err error)
 }
 
@@ -58,6 +58,8 @@ type Store struct {
 	opts Options
 
 	top, sessions, locks, torn folder
+
+	indexing sync.Mutex // held from reading the index until it is written
 
 	mu       sync.Mutex
 	closed   bool

@@ -112,8 +112,12 @@ func (d folder) sweep() error {
 	return nil
 }
 
-// unlist takes sessions off the index, lest it tell of what is gone.
+// unlist takes sessions off the index, lest it tell of what is gone. Another
+// process that is listing at that moment may put them there once more, until
+// its next list.
 func (s *Store) unlist(gone map[string]bool) error {
+	s.indexing.Lock()
+	defer s.indexing.Unlock()
 	d, err := s.top.existing(indexFolder)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrUnsafe) {
 		return nil // no index, or none that this program writes
@@ -132,11 +136,13 @@ func (d folder) unlist(gone map[string]bool) error {
 			rest = append(rest, l)
 		}
 	}
-	if known != nil && (len(rest) == len(known) || d.writeIndex(rest) == nil) {
+	if known != nil && len(rest) == len(known) {
 		return nil
 	}
-	if err := d.Remove(indexName); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove the index: %w", err)
+	if known == nil || d.writeIndex(rest) != nil {
+		if err := d.Remove(indexName); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove the index: %w", err)
+		}
 	}
-	return nil
+	return d.sync()
 }

@@ -60,6 +60,15 @@ func sealIndex(body string) []byte {
 	return binary.BigEndian.AppendUint32([]byte(body), crc32.Checksum([]byte(body), castagnoli()))
 }
 
+func TestIndexThatSaysMoreOrLessIsNotBelieved(t *testing.T) {
+	whole := appendIndex(nil, rows())
+	body := string(whole[:len(whole)-crc32.Size])
+	require.NotNil(t, parseIndex(sealIndex(body)))
+	assert.Nil(t, parseIndex(sealIndex(body+"\x00")))
+	assert.Nil(t, parseIndex(sealIndex(body[:len(body)-1])))
+	assert.Nil(t, parseIndex(sealIndex(strings.Replace(body, "index 1", "index 2", 1))))
+}
+
 // Whatever stands in an index, what is believed of it would be packed and
 // believed again.
 func FuzzParseIndex(f *testing.F) {
@@ -146,6 +155,21 @@ func TestStaleRowIsGoneOnWithOrMadeAnew(t *testing.T) {
 			assert.Equal(t, c.title, page[0].Title)
 		})
 	}
+}
+
+// The time of a file stands in for that of a log only until its records bear
+// one.
+func TestTimeOfAFileIsNotKeptInARow(t *testing.T) {
+	store, _ := lyingIndex(t, func(*listed) {})
+	storetest.Write(t, store, "s2", []byte(`{"v":1,"t":"session","id":"s2"}`))
+	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	require.Equal(t, "s2 s1", storetest.IDs(storetest.List(t, store, 0, "")))
+	l, _ := storetest.Reopen(t, store, "s2")
+	require.NoError(t, l.Commit(1, storetest.TurnAt(1, noon)))
+	require.NoError(t, l.Close())
+	page := storetest.List(t, store, 0, "")
+	require.Equal(t, "s1 s2", storetest.IDs(page))
+	assert.Equal(t, "2026-01-02T12:00:00.000Z", page[1].UpdatedAt)
 }
 
 func TestIndexOverItsBoundIsNotRead(t *testing.T) {

@@ -57,6 +57,8 @@ func versionOf(info fs.FileInfo) version {
 // survey looks at every log: those that are as the index knows them are taken
 // from there, the others are read. The index is brought up to date.
 func (s *Store) survey() ([]*listed, error) {
+	s.indexing.Lock()
+	defer s.indexing.Unlock()
 	ids, err := s.ids()
 	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)

@@ -27,6 +27,7 @@ func TestEverythingIsPrivate(t *testing.T) {
 	require.NoError(t, f.Close())
 	l, _ := storetest.Reopen(t, store, "s1")
 	require.Len(t, *repairs, 1)
+	require.Len(t, list(t, store), 1)
 
 	seen := 0
 	require.NoError(t, filepath.WalkDir(filepath.Dir(filepath.Dir(dir)), func(path string, d fs.DirEntry, err error) error {
@@ -41,7 +42,7 @@ func TestEverythingIsPrivate(t *testing.T) {
 		seen++
 		return nil
 	}))
-	assert.Equal(t, 6+3, seen, "folders, and a log, a lock and a torn tail")
+	assert.Equal(t, 7+4, seen, "folders, and a log, a lock, a torn tail and an index")
 	require.NoError(t, l.Close())
 }
 
