@@ -73,6 +73,7 @@ func BenchmarkOpen10000Messages(b *testing.B) {
 		require.NoError(b, l.Append(storetest.Turn(turn, strings.Repeat("answer ", 60))))
 	}
 	require.NoError(b, l.Close())
+	end := l.Mark()
 	path := filepath.Join(dir, "sessions", "s1.jsonl")
 	info, err := os.Stat(path)
 	require.NoError(b, err)
@@ -94,6 +95,18 @@ func BenchmarkOpen10000Messages(b *testing.B) {
 		b.SetBytes(info.Size())
 		for b.Loop() {
 			l, err := store.Open("s1", storetest.Ignore)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if err := l.Close(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("reopen", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			l, err := store.OpenFrom("s1", end, storetest.Ignore)
 			if err != nil {
 				b.Fatal(err)
 			}
