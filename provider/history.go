@@ -19,6 +19,7 @@ type History struct {
 	bytes []byte
 	items []item
 	rich  int // messages that hold more than text
+	size  int // see Size
 }
 
 type item struct {
@@ -33,12 +34,52 @@ func (h *History) Append(encoded ...[]byte) {
 			h.bytes = append(h.bytes, ',')
 		}
 		h.bytes = append(h.bytes, m...)
-		rich := isRich(m)
+		size, rich := measure(m)
+		h.size += size
 		if rich {
 			h.rich++
 		}
 		h.items = append(h.items, item{end: len(h.bytes), rich: rich})
 	}
+}
+
+// Size is about how many bytes of text a model reads of it, for estimates: what
+// stands in messages beside their text hardly counts.
+func (h *History) Size() int { return h.size }
+
+// First is the dialogue up to its nth message. It shares its bytes with h, and
+// nothing may be appended to it.
+func (h *History) First(n int) History {
+	if n == 0 {
+		return History{}
+	}
+	out := History{bytes: h.bytes[:h.items[n-1].end], items: h.items[:n]}
+	for i := range n {
+		out.count(i)
+	}
+	return out
+}
+
+// Behind is another dialogue: head, encoded by AppendMessage, and then what
+// stands behind the nth message of h.
+func (h *History) Behind(n int, head ...[]byte) History {
+	var out History
+	out.Append(head...)
+	for i := n; i < h.Len(); i++ {
+		out.Append(h.Raw(i))
+	}
+	return out
+}
+
+// count adds to size and rich what message i brings.
+func (h *History) count(i int) {
+	if !h.Rich(i) {
+		h.size += len(h.Raw(i))
+		return
+	}
+	size, _ := measure(h.Raw(i))
+	h.size += size
+	h.rich++
 }
 
 // Len is the number of messages.
@@ -121,12 +162,23 @@ func DecodeMessage(raw []byte) (schema.Message, error) {
 	return m, nil
 }
 
-func isRich(raw []byte) bool {
+// measure tells how much text is in a message, and whether it holds more than
+// that.
+func measure(raw []byte) (size int, rich bool) {
 	m, err := DecodeMessage(raw)
-	if err != nil {
-		return true
+	if err != nil || !Rich(m.Content) {
+		return len(raw), err != nil
 	}
-	return Rich(m.Content)
+	return Size(m.Content), true
+}
+
+// Size is about how many bytes of text a model reads of content.
+func Size(content []schema.ContentBlock) int {
+	size := 0
+	for _, b := range content {
+		size += len(b.Plain())
+	}
+	return size
 }
 
 // Rich tells whether content holds more than text: other blocks, or members

@@ -69,3 +69,35 @@ func TestACopyOfAHistoryIsASnapshot(t *testing.T) {
 	assert.Equal(t, want, string(after))
 	assert.Equal(t, len(dialogs), copied.Len())
 }
+
+func TestAPartOfAHistoryIsAHistory(t *testing.T) {
+	h := filled(t, append(dialogs, schema.Message{Role: schema.RoleUser, Content: []schema.ContentBlock{link}})...)
+	head, err := AppendMessage(nil, schema.Message{Role: schema.RoleUser, Content: []schema.ContentBlock{schema.TextBlock("before")}})
+	require.NoError(t, err)
+	for n := range h.Len() + 1 {
+		first, rest := h.First(n), h.Behind(n, head)
+		require.Equal(t, n, first.Len())
+		require.Equal(t, h.Len()-n+1, rest.Len())
+		for i := range n {
+			assert.Equal(t, h.Raw(i), first.Raw(i))
+		}
+		assert.Equal(t, string(head), string(rest.Raw(0)))
+		for i := n; i < h.Len(); i++ {
+			assert.Equal(t, h.Raw(i), rest.Raw(i-n+1))
+			assert.Equal(t, h.Rich(i), rest.Rich(i-n+1))
+		}
+		assert.Equal(t, h.Size()+len(head), first.Size()+rest.Size())
+		_, plain := first.Plain()
+		assert.Equal(t, n < h.Len(), plain, "the last message holds more than text")
+	}
+}
+
+func TestAHistoryOfWhichAPartIsSharedGoesOn(t *testing.T) {
+	h := filled(t, dialogs...)
+	first := h.First(2)
+	want, _ := first.Plain()
+	before := string(want)
+	h.Append([]byte(`{"role":"user","content":"more"}`))
+	after, _ := first.Plain()
+	assert.Equal(t, before, string(after))
+}

@@ -3,7 +3,10 @@ package rpc
 import (
 	"cmp"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/prism-rpc/prism-rpc/schema"
+	"github.com/prism-rpc/prism-rpc/session"
 )
 
 const sessionsPage = 100
@@ -47,6 +50,23 @@ func (s *server) forkSession(_ *call, p *schema.ForkSessionParams) (reply, error
 	}
 	state := made.State()
 	return reply{wait: func() (any, error) { return state, made.Sync() }}, nil
+}
+
+// compact has a session's turns summarised in what is sent to the model. It
+// runs as a turn does, when nothing else does.
+func (s *server) compact(c *call, p *schema.CompactParams) (reply, error) {
+	if err := s.checkRunning(); err != nil {
+		return reply{}, err
+	}
+	target, err := s.writing(orZero(p.SessionID))
+	if err != nil {
+		return reply{}, err
+	}
+	made, err := target.Compact(c.ctx, session.CompactOptions{Instructions: p.Instructions, RequestID: jsontext.Value(c.id), OnEvent: s.onEvent})
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{wait: func() (any, error) { return made.Wait() }, sent: made.Settle}, nil
 }
 
 // closeSession cancels a session's turns and lets go of it; it is answered

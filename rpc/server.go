@@ -109,6 +109,7 @@ func (s *server) methods() map[string]begin {
 		"listSessions":  later(s.listSessions),
 		"loadSession":   now(s.loadSession),
 		"forkSession":   later(s.forkSession),
+		"compact":       later(s.compact),
 		"closeSession":  later(s.closeSession),
 		"deleteSession": later(s.deleteSession),
 		"state":         now(s.state),

@@ -23,15 +23,18 @@ type EventType string
 
 // The types of event.
 const (
-	EventPromptQueued    EventType = "prompt_queued"
-	EventTurnStarted     EventType = "turn_started"
-	EventInjected        EventType = "injected"
-	EventInjectorSkipped EventType = "injector_skipped"
-	EventMessageDelta    EventType = "message_delta"
-	EventThinkingDelta   EventType = "thinking_delta"
-	EventRetry           EventType = "retry"
-	EventUsage           EventType = "usage"
-	EventTurnEnded       EventType = "turn_ended"
+	EventPromptQueued      EventType = "prompt_queued"
+	EventTurnStarted       EventType = "turn_started"
+	EventInjected          EventType = "injected"
+	EventInjectorSkipped   EventType = "injector_skipped"
+	EventMessageDelta      EventType = "message_delta"
+	EventThinkingDelta     EventType = "thinking_delta"
+	EventRetry             EventType = "retry"
+	EventUsage             EventType = "usage"
+	EventCompactionStarted EventType = "compaction_started"
+	EventCompacted         EventType = "compacted"
+	EventCompactionFailed  EventType = "compaction_failed"
+	EventTurnEnded         EventType = "turn_ended"
 )
 
 // PromptQueued says that a followUp waits for its turn.
@@ -86,6 +89,36 @@ type RetryEvent struct {
 type UsageEvent struct {
 	EventHeader
 	Usage
+	Context ContextUse `json:"context"`
+}
+
+// CompactionStarted says that the older turns are being summarised: within a
+// turn, or, without a turn's number, because a client asked for it.
+type CompactionStarted struct {
+	EventHeader
+	Reason CompactionReason `json:"reason"`
+}
+
+// CompactionReason says why turns are summarised.
+type CompactionReason string
+
+// The reasons.
+const (
+	CompactManual    CompactionReason = "manual"
+	CompactThreshold CompactionReason = "threshold" // the request is large
+	CompactOverflow  CompactionReason = "overflow"  // the provider found it too large
+)
+
+// Compacted says that a summary stands for older turns from now on.
+type Compacted struct {
+	EventHeader
+	CompactResult
+}
+
+// CompactionFailed says that all is as it was before.
+type CompactionFailed struct {
+	EventHeader
+	Kind string `json:"kind"` // a class of provider_error, cancelled, store_error or error
 }
 
 // TurnEnded is the last event of a turn: a stop reason, or an error.
@@ -110,6 +143,7 @@ type EventError struct {
 func EventTypes() []EventType {
 	return []EventType{
 		EventPromptQueued, EventTurnStarted, EventInjected, EventInjectorSkipped, EventMessageDelta,
-		EventThinkingDelta, EventRetry, EventUsage, EventTurnEnded,
+		EventThinkingDelta, EventRetry, EventUsage, EventCompactionStarted, EventCompacted, EventCompactionFailed,
+		EventTurnEnded,
 	}
 }

@@ -48,6 +48,9 @@ func Methods() []Method {
 			Params: of[NamedSessionParams](), Result: of[SessionState](), Errors: read},
 		{Name: "forkSession", Summary: "Make a session of the turns of another one.",
 			Params: of[ForkSessionParams](), Result: of[SessionState](), Errors: append(slices.Clone(read), KindShuttingDown)},
+		{Name: "compact", Summary: "Summarise the older turns in what is sent to the model; messages still gives them all.",
+			Params: of[CompactParams](), Result: of[CompactResult](),
+			Errors: append(slices.Clone(read), KindSessionBusy, KindSessionLocked, KindProviderError, KindNoProvider, KindShuttingDown)},
 		{Name: "closeSession", Summary: "Cancel a session's turns and let go of it; the store keeps it.",
 			Params: of[NamedSessionParams](), Result: of[Empty](), Errors: []ErrorKind{KindStoreError}},
 		{Name: "deleteSession", Summary: "Close a session and remove it from the store.",
@@ -116,6 +119,9 @@ func Events() []EventRow {
 		{EventThinkingDelta, of[ThinkingDelta]()},
 		{EventRetry, of[RetryEvent]()},
 		{EventUsage, of[UsageEvent]()},
+		{EventCompactionStarted, of[CompactionStarted]()},
+		{EventCompacted, of[Compacted]()},
+		{EventCompactionFailed, of[CompactionFailed]()},
 		{EventTurnEnded, of[TurnEnded]()},
 	}
 }

@@ -37,6 +37,61 @@ export interface Capabilities {
   framing: string;
 }
 
+/** CompactParams are the params of compact. */
+export interface CompactParams {
+  sessionId?: string | null;
+  /** what the summary must heed */
+  instructions?: string | null;
+  _meta?: unknown;
+}
+
+/** CompactResult answers compact: how many turns a summary now stands for in what is sent, and the size of the dialogue that is sent, as an estimate. */
+export interface CompactResult {
+  generation: number;
+  /** 0: there was nothing to summarise */
+  turnsReplaced: number;
+  tokensBefore: number;
+  tokensAfter: number;
+}
+
+/** Compacted says that a summary stands for older turns from now on. */
+export interface Compacted {
+  sessionId: string;
+  runId: string;
+  turn?: number;
+  seq: number;
+  type: "compacted";
+  generation: number;
+  /** 0: there was nothing to summarise */
+  turnsReplaced: number;
+  tokensBefore: number;
+  tokensAfter: number;
+}
+
+/** CompactionFailed says that all is as it was before. */
+export interface CompactionFailed {
+  sessionId: string;
+  runId: string;
+  turn?: number;
+  seq: number;
+  type: "compaction_failed";
+  /** a class of provider_error, cancelled, store_error or error */
+  kind: string;
+}
+
+/** CompactionReason says why turns are summarised. */
+export type CompactionReason = "manual" | "threshold" | "overflow";
+
+/** CompactionStarted says that the older turns are being summarised: within a turn, or, without a turn's number, because a client asked for it. */
+export interface CompactionStarted {
+  sessionId: string;
+  runId: string;
+  turn?: number;
+  seq: number;
+  type: "compaction_started";
+  reason: CompactionReason;
+}
+
 /** A ContentBlock is one piece of what somebody says. */
 export interface ContentBlock {
   type: string;
@@ -80,6 +135,16 @@ export interface ContextBlock {
   id?: string | null;
   title?: string | null;
   content: InputParam;
+}
+
+/** ContextUse tells how much of a model's context the dialogue takes. */
+export interface ContextUse {
+  /** of the last turn's request and answer */
+  tokens: number;
+  /** what the model takes, where that is configured */
+  max?: number;
+  /** the provider has not counted them */
+  estimated: boolean;
 }
 
 /** Empty answers methods that have nothing to say. */
@@ -147,7 +212,7 @@ export interface EventError {
 }
 
 /** EventType names a kind of event. */
-export type EventType = "prompt_queued" | "turn_started" | "injected" | "injector_skipped" | "message_delta" | "thinking_delta" | "retry" | "usage" | "turn_ended";
+export type EventType = "prompt_queued" | "turn_started" | "injected" | "injector_skipped" | "message_delta" | "thinking_delta" | "retry" | "usage" | "compaction_started" | "compacted" | "compaction_failed" | "turn_ended";
 
 /** FieldError says what is wrong with one field: its path by JSON names (`input[0].type`), the rule it breaks and a sentence for people. */
 export interface FieldError {
@@ -523,7 +588,8 @@ export interface RunOptions {
 export interface RunningTurn {
   runId: string;
   requestId?: string | number | null;
-  turn: number;
+  /** absent: a compaction that was asked for */
+  turn?: number;
   startedAt: string;
   /** the answer so far */
   text: string;
@@ -579,16 +645,18 @@ export interface SessionState {
   title?: string;
   instructions: string;
   instructionInjectors: Array<string>;
+  /** compactions, so far */
   generation: number;
   /** summed over the session */
   usage: Usage;
+  context: ContextUse;
   interrupted?: Interrupted;
   /** members that are shortened, the whole being too large for a message */
   cut?: Array<string>;
 }
 
 /** SessionStatus tells whether a session has work. */
-export type SessionStatus = "idle" | "running";
+export type SessionStatus = "idle" | "running" | "compacting";
 
 /** SetModelParams are the params of setModel; an empty model restores the configured one. */
 export interface SetModelParams {
@@ -692,6 +760,7 @@ export interface UsageEvent {
   cacheWriteTokens?: number;
   reasoningTokens?: number;
   totalTokens?: number;
+  context: ContextUse;
 }
 
 /** When says on which turns an injector applies. */
@@ -723,6 +792,8 @@ export interface Methods {
   loadSession: { params: NamedSessionParams; result: SessionState };
   /** Make a session of the turns of another one. */
   forkSession: { params: ForkSessionParams; result: SessionState };
+  /** Summarise the older turns in what is sent to the model; messages still gives them all. */
+  compact: { params: CompactParams; result: CompactResult };
   /** Cancel a session's turns and let go of it; the store keeps it. */
   closeSession: { params: NamedSessionParams; result: Empty };
   /** Close a session and remove it from the store. */
@@ -767,4 +838,7 @@ export type TurnEvent =
   | ThinkingDelta
   | RetryEvent
   | UsageEvent
+  | CompactionStarted
+  | Compacted
+  | CompactionFailed
   | TurnEnded;

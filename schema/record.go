@@ -9,19 +9,20 @@ const LogFormat = 1
 // The types of record in a session's log. Each record is one JSON object
 // {"v":1,"t":type,…}; the store ends it with its checksum.
 const (
-	RecordSession  = "session"  // the first line
-	RecordSettings = "settings" // settings that replace the earlier ones
-	RecordStarted  = "started"  // a turn began
-	RecordPartial  = "partial"  // a piece of its answer came
-	RecordTurn     = "turn"     // a turn committed
-	RecordFailed   = "failed"   // a turn ended without being committed
+	RecordSession    = "session"    // the first line
+	RecordSettings   = "settings"   // settings that replace the earlier ones
+	RecordStarted    = "started"    // a turn began
+	RecordPartial    = "partial"    // a piece of its answer came
+	RecordTurn       = "turn"       // a turn committed
+	RecordFailed     = "failed"     // a turn ended without being committed
+	RecordCompaction = "compaction" // a summary stands for older turns in what is sent
 )
 
 // KnownRecord tells whether t is a type of record that this program writes. A
 // log that holds another is a newer program's: it can be read, not written.
 func KnownRecord(t string) bool {
 	switch t {
-	case RecordSession, RecordSettings, RecordStarted, RecordPartial, RecordTurn, RecordFailed:
+	case RecordSession, RecordSettings, RecordStarted, RecordPartial, RecordTurn, RecordFailed, RecordCompaction:
 		return true
 	}
 	return false
@@ -105,4 +106,17 @@ type FailedRecord struct {
 	At      string `json:"at"`
 	Kind    string `json:"kind"`
 	Partial string `json:"partial,omitempty"`
+}
+
+// CompactionRecord is a committed compaction: from here on, Summary stands for
+// the turns up to and with Turn in what is sent. The log keeps those turns.
+// Summary is as provider.AppendMessage encodes it. One may stand within a turn.
+type CompactionRecord struct {
+	RecordHead
+	Turn       int            `json:"turn"`
+	Generation int            `json:"generation"` // the first is 1
+	RunID      string         `json:"runId"`
+	At         string         `json:"at"`
+	Usage      Usage          `json:"usage"` // of the summarising call
+	Summary    jsontext.Value `json:"summary"`
 }

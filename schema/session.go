@@ -106,6 +106,29 @@ type ForkSessionParams struct {
 	Meta
 }
 
+// CompactParams are the params of compact.
+type CompactParams struct {
+	SessionID    *string `json:"sessionId,omitempty" validate:"omitempty,sessionid"`
+	Instructions string  `json:"instructions,omitempty"` // what the summary must heed
+	Meta
+}
+
+func (p *CompactParams) check() *ParamsError {
+	if len(p.Instructions) > MaxInjectorBytes {
+		return PastLimit("instructions", MaxInjectorBytes, "bytes")
+	}
+	return nil
+}
+
+// CompactResult answers compact: how many turns a summary now stands for in
+// what is sent, and the size of the dialogue that is sent, as an estimate.
+type CompactResult struct {
+	Generation    int   `json:"generation"`
+	TurnsReplaced int   `json:"turnsReplaced"` // 0: there was nothing to summarise
+	TokensBefore  int64 `json:"tokensBefore"`
+	TokensAfter   int64 `json:"tokensAfter"`
+}
+
 // ListSessionsParams are the params of listSessions.
 type ListSessionsParams struct {
 	Cursor string `json:"cursor,omitempty" validate:"max=512"`      // nextCursor of the page before
@@ -131,8 +154,9 @@ type SessionState struct {
 	Title                string        `json:"title,omitempty"`
 	Instructions         string        `json:"instructions"`
 	InstructionInjectors []string      `json:"instructionInjectors"`
-	Generation           int           `json:"generation"`
-	Usage                Usage         `json:"usage"` // summed over the session
+	Generation           int           `json:"generation"` // compactions, so far
+	Usage                Usage         `json:"usage"`      // summed over the session
+	Context              ContextUse    `json:"context"`
 	Interrupted          *Interrupted  `json:"interrupted,omitempty"`
 	Cut                  []string      `json:"cut,omitempty"` // members that are shortened, the whole being too large for a message
 }
@@ -151,15 +175,23 @@ type SessionStatus string
 
 // The statuses.
 const (
-	StatusIdle    SessionStatus = "idle"
-	StatusRunning SessionStatus = "running"
+	StatusIdle       SessionStatus = "idle"
+	StatusRunning    SessionStatus = "running"
+	StatusCompacting SessionStatus = "compacting"
 )
+
+// ContextUse tells how much of a model's context the dialogue takes.
+type ContextUse struct {
+	Tokens    int64 `json:"tokens"`       // of the last turn's request and answer
+	Max       int64 `json:"max,omitzero"` // what the model takes, where that is configured
+	Estimated bool  `json:"estimated"`    // the provider has not counted them
+}
 
 // RunningTurn is the turn under way.
 type RunningTurn struct {
 	RunID     string         `json:"runId"`
 	RequestID jsontext.Value `json:"requestId,omitempty"`
-	Turn      int            `json:"turn"`
+	Turn      int            `json:"turn,omitzero"` // absent: a compaction that was asked for
 	StartedAt string         `json:"startedAt"`
 	Text      string         `json:"text"`               // the answer so far
 	TextBytes int            `json:"textBytes,omitzero"` // its size, where only its beginning fits

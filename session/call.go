@@ -11,16 +11,21 @@ import (
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
-// call asks the provider. A provider that has not returned CancelGrace after
+// A sink takes a call's pieces, and none once it is closed.
+type sink interface {
+	emit(provider.Event) error
+	close()
+}
+
+// callInto asks the provider. A provider that has not returned CancelGrace after
 // the run was cancelled is left behind: what it still says is dropped.
-func (r *Run) call(req *provider.Request) (*provider.Result, error) {
-	out := &output{run: r, partial: partial{run: r}, stream: r.redactor.Stream(), thinking: r.redactor.Stream(), room: r.session.manager.cfg.Limits.MaxAnswer}
+func (r *Run) callInto(req *provider.Request, out sink) (*provider.Result, error) {
 	type returned struct {
 		result *provider.Result
 		err    error
 	}
 	back := make(chan returned, 1)
-	go func() { // call waits for it, or leaves it behind
+	go func() { // callInto waits for it, or leaves it behind
 		result, err := ask(r.ctx, r.provider, req, out.emit)
 		back <- returned{result, err}
 	}()
@@ -68,9 +73,17 @@ type output struct {
 	mu       sync.Mutex
 	stream   *redact.Stream
 	thinking *redact.Stream
-	room     int // bytes that the answer may still take
+	room     int  // bytes that the answer may still take
+	begun    bool // the provider has said something
 	closed   bool
 	partial  partial
+}
+
+func (r *Run) newOutput() *output {
+	return &output{
+		run: r, partial: partial{run: r}, stream: r.redactor.Stream(), thinking: r.redactor.Stream(),
+		room: r.session.manager.cfg.Limits.MaxAnswer,
+	}
 }
 
 func (o *output) emit(e provider.Event) error {
@@ -83,13 +96,14 @@ func (o *output) emit(e provider.Event) error {
 		return errAnswer
 	}
 	o.room -= len(e.Text)
+	o.begun = o.begun || e.Kind != provider.EventRetry
 	switch e.Kind {
 	case provider.EventText:
 		o.say(o.stream.Write(e.Text))
 	case provider.EventThinking:
 		o.think(o.thinking.Write(e.Text))
 	case provider.EventRetry:
-		o.retry(e.Retry)
+		o.run.emitRetry(e.Retry)
 	}
 	return nil
 }
@@ -127,8 +141,7 @@ func (o *output) think(text string) {
 	}
 }
 
-func (o *output) retry(e provider.Retry) {
-	r := o.run
+func (r *Run) emitRetry(e provider.Retry) {
 	r.emit(&schema.RetryEvent{
 		EventHeader: r.header(schema.EventRetry, r.turn), Attempt: e.Attempt, DelayMs: e.Delay.Milliseconds(), Class: string(e.Class),
 	})

@@ -28,6 +28,10 @@ func (r *Run) Cancel() bool {
 // endQueued answers a run that never started: it has no turn and no event but
 // prompt_queued.
 func (r *Run) endQueued() {
+	if r.asked != nil {
+		r.end(nil, errCompactionCancelled)
+		return
+	}
 	r.end(&schema.TurnResult{
 		SessionID: r.session.id, RunID: r.id, StopReason: schema.StopCancelled,
 		Message: schema.AssistantText(""), Injected: []schema.Injected{}, Redacted: r.tally.list(),
@@ -72,7 +76,7 @@ func (s *Session) unqueue(which func(*Run) bool) []*Run {
 // settled.
 func endInOrder(runs []*Run) {
 	for _, r := range runs {
-		if r.turn == 0 {
+		if r.startedAt.IsZero() {
 			r.endQueued()
 		}
 		<-r.settled

@@ -35,6 +35,9 @@ type Config struct {
 	Store    Store            // nil keeps sessions in memory
 	Layout   schema.Layout    // default cache_aware
 
+	MaxContextTokens int     // what the model takes; 0: not known, and older turns are summarised only when a provider finds a request too large
+	CompactAt        float64 // the part of it from which on they are; default 0.8
+
 	InjectorTimeout time.Duration // default 5 s
 	CancelGrace     time.Duration // how long a provider may take to notice a cancel; default 1 s
 	Limits          Limits

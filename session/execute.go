@@ -20,6 +20,9 @@ func (r *Run) execute() (more bool) {
 	if r.after != nil {
 		<-r.after
 	}
+	if r.asked != nil {
+		return r.executeAsked()
+	}
 	o := r.attempt()
 	r.settleOutcome(&o)
 	return r.finish(o)
@@ -32,6 +35,7 @@ type outcome struct {
 	err       error
 	injected  []schema.Injected
 	text      string // the whole answer, or what there was of it
+	size      int    // of the request that was sent last, and of text
 	started   bool   // events were sent
 	committed bool
 	turn      *schema.TurnRecord // what was committed
@@ -56,8 +60,15 @@ func (r *Run) attempt() outcome {
 		return o
 	}
 	o.injected = req.Injected
-	o.result, o.err = r.call(req)
+	if req, o.err = r.fit(req); o.err != nil {
+		return o
+	}
+	req, o.result, o.err = r.ask(req)
 	o.text = r.answer()
+	o.size = sizeOf(req) + len(o.text)
+	if o.err == nil {
+		r.session.calibrate(sizeOf(req), o.result.Usage.WithTotal())
+	}
 	return o
 }
 
@@ -164,7 +175,7 @@ func (r *Run) finish(o outcome) (more bool) {
 	if o.committed {
 		s.keep(o.turn, r.redactor)
 	}
-	s.running, s.last = nil, r
+	s.running, s.settled = nil, r.settled
 	more = len(s.queue) > 0
 	s.mu.Unlock()
 	redacted := r.tally.list()
@@ -194,10 +205,17 @@ func (r *Run) reportEnd(o *outcome, redacted []schema.Redaction) {
 	if o.err == nil {
 		ended.StopReason = o.result.StopReason
 		if o.result.Usage != (schema.Usage{}) {
-			r.emit(&schema.UsageEvent{EventHeader: r.header(schema.EventUsage, r.turn), Usage: o.result.Usage})
+			r.emit(r.usageEvent(o))
 		}
 	}
 	r.emit(ended)
+}
+
+func (r *Run) usageEvent(o *outcome) *schema.UsageEvent {
+	r.session.mu.Lock()
+	defer r.session.mu.Unlock()
+	use := r.session.contextUse(countedTokens(o.result.Usage), o.size)
+	return &schema.UsageEvent{EventHeader: r.header(schema.EventUsage, r.turn), Usage: o.result.Usage, Context: use}
 }
 
 // keep makes a committed turn, of which red has hidden what it knows, part of
@@ -207,8 +225,12 @@ func (s *Session) keep(t *schema.TurnRecord, red *redact.Redactor) {
 	s.turns = append(s.turns, turnInfo{at: t.At, firstItem: s.history.Len(), cancelled: t.StopReason == schema.StopCancelled})
 	for _, m := range t.Messages {
 		s.history.Append(m)
+		if s.compacted.through > 0 {
+			s.compacted.sent.Append(m)
+		}
 	}
 	s.usage = s.usage.Add(t.Usage)
+	s.counted = countedTokens(t.Usage)
 	s.interrupted = nil
 	if t.Key != "" {
 		s.keys.add(&keyedTurn{hash: t.Key, params: t.Params, result: resultOf(s.id, t)})

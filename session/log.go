@@ -193,6 +193,8 @@ func (s *Session) replay(record []byte) error {
 		return replayAs(record, s.replayTurn)
 	case schema.RecordFailed:
 		return replayAs(record, s.replayFailed)
+	case schema.RecordCompaction:
+		return replayAs(record, s.replayCompaction)
 	}
 	return nil // of a newer program; the store lets it be read, not written to
 }

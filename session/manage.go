@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/prism-rpc/prism-rpc/redact"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
@@ -82,10 +83,11 @@ func (m *Manager) Fork(id string, turn int, newID string) (*Session, error) {
 	return m.add(s)
 }
 
-// copyTurns gives the committed turns up to turn as records of another session.
-func (s *Session) copyTurns(turn int) ([]*schema.TurnRecord, error) {
+// copyTurns gives the committed turns up to turn, and the compactions of none
+// but these, as records of another session.
+func (s *Session) copyTurns(turn int) ([]any, error) {
 	s.mu.Lock()
-	turns, history := s.turns, s.history
+	turns, history, last := s.turns, s.history, s.compacted.record()
 	s.mu.Unlock()
 	if turn > len(turns) {
 		return nil, schema.BadField("turn", "max", fmt.Sprintf("the session has %d turns", len(turns)))
@@ -96,7 +98,7 @@ func (s *Session) copyTurns(turn int) ([]*schema.TurnRecord, error) {
 	if s.manager.cfg.Store != nil {
 		return s.readTurns(turn)
 	}
-	var records []*schema.TurnRecord
+	var records []any
 	for n := 1; n <= turn; n++ {
 		first, end := span(turns, history, n)
 		record := turns[n-1].record(n)
@@ -104,6 +106,9 @@ func (s *Session) copyTurns(turn int) ([]*schema.TurnRecord, error) {
 			record.Messages = append(record.Messages, history.Raw(i))
 		}
 		records = append(records, record)
+	}
+	if last != nil && last.Turn <= turn {
+		records = append(records, last)
 	}
 	return records, nil
 }
@@ -117,19 +122,15 @@ func (t turnInfo) record(n int) *schema.TurnRecord {
 	return record
 }
 
-// readTurns reads the first turns from the log.
-func (s *Session) readTurns(turns int) ([]*schema.TurnRecord, error) {
-	var records []*schema.TurnRecord
+// readTurns reads copyTurns' records from the log.
+func (s *Session) readTurns(turns int) ([]any, error) {
+	var records []any
 	err := s.manager.cfg.Store.Read(s.id, func(record []byte) error {
-		var h schema.RecordHead
-		if err := json.Unmarshal(record, &h); err != nil || h.T != schema.RecordTurn || len(records) == turns {
-			return err
+		copied, err := copyOf(record, turns)
+		if copied != nil {
+			records = append(records, copied)
 		}
-		return replayAs(record, func(r *schema.TurnRecord) error {
-			r.Key, r.Params = "", ""
-			records = append(records, r)
-			return nil
-		})
+		return err
 	})
 	switch {
 	case errors.Is(err, ErrNotFound) && turns == 0: // nothing of it was written yet
@@ -140,8 +141,31 @@ func (s *Session) readTurns(turns int) ([]*schema.TurnRecord, error) {
 	return records, nil
 }
 
-// fill makes records the session's turns.
-func (s *Session) fill(records []*schema.TurnRecord) error {
+// copyOf is a record as it goes into another session with the first turns; nil
+// when it doesn't.
+func copyOf(record []byte, turns int) (copied any, err error) {
+	var h struct {
+		schema.RecordHead
+		Turn int `json:"turn"`
+	}
+	if err := json.Unmarshal(record, &h); err != nil || h.Turn > turns {
+		return nil, err
+	}
+	switch h.T {
+	case schema.RecordTurn:
+		err = replayAs(record, func(r *schema.TurnRecord) error {
+			r.Key, r.Params = "", ""
+			copied = r
+			return nil
+		})
+	case schema.RecordCompaction:
+		err = replayAs(record, func(r *schema.CompactionRecord) error { copied = r; return nil })
+	}
+	return copied, err
+}
+
+// fill makes records, of turns and compactions, the session's.
+func (s *Session) fill(records []any) error {
 	if err := s.openLog(); err != nil {
 		return err
 	}
@@ -149,15 +173,30 @@ func (s *Session) fill(records []*schema.TurnRecord) error {
 	red := s.redactor()
 	s.mu.Unlock()
 	for _, record := range records {
-		for i, m := range record.Messages {
-			record.Messages[i] = red.JSON(m, nil)
-		}
+		hideMessages(record, red)
 		if err := s.append(record); err != nil {
 			return err
 		}
-		s.keep(record, red)
+		switch r := record.(type) {
+		case *schema.TurnRecord:
+			s.keep(r, red)
+		case *schema.CompactionRecord:
+			s.keepCompaction(r, red)
+		}
 	}
 	return nil
+}
+
+// hideMessages takes what red knows out of what a record's people said.
+func hideMessages(record any, red *redact.Redactor) {
+	switch r := record.(type) {
+	case *schema.TurnRecord:
+		for i, m := range r.Messages {
+			r.Messages[i] = red.JSON(m, nil)
+		}
+	case *schema.CompactionRecord:
+		r.Summary = red.JSON(r.Summary, nil)
+	}
 }
 
 // DeleteSession is CloseSession that removes the session from the store too.

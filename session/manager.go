@@ -49,6 +49,7 @@ func (c *Config) setDefaults() {
 	orElse(&c.Limits.MaxRunning, 64)
 	orElse(&c.Limits.MaxAnswer, 16<<20)
 	orElse(&c.CancelGrace, time.Second)
+	orElse(&c.CompactAt, 0.8)
 	orElse(&c.Layout, schema.LayoutCacheAware)
 	orElse(&c.Registry, &inject.Registry{})
 	orElse(&c.Logger, zap.NewNop())

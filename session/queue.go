@@ -88,9 +88,9 @@ func (s *Session) take() *Run {
 	r := s.queue[0]
 	s.queue = slices.Delete(s.queue, 0, 1)
 	s.queueBytes -= r.size
-	r.turn, r.startedAt = len(s.turns)+1, time.Now()
-	if s.last != nil {
-		r.after = s.last.settled
+	r.startedAt, r.after = time.Now(), s.settled
+	if r.asked == nil {
+		r.turn = len(s.turns) + 1
 	}
 	s.running = r
 	return r

@@ -18,7 +18,7 @@ func (r *Run) assemble() (*provider.Request, error) {
 	s := r.session
 	cfg := &s.manager.cfg
 	s.mu.Lock()
-	history, base := s.cleanHistory(r.redactor), s.base()
+	history, sent, base := s.cleanHistory(r.redactor), s.sent(r.redactor), s.base()
 	s.mu.Unlock()
 	seen := r.seen(history)
 	applied, skipped, err := inject.Apply(r.ctx, cfg.Registry.Refresh(r.selected), seen, r.redactor, r.tally.at(whereInjected), inject.Options{Timeout: cfg.InjectorTimeout})
@@ -38,7 +38,7 @@ func (r *Run) assemble() (*provider.Request, error) {
 	r.reportInjected(injected, skipped)
 	req := assemble.Request{
 		Model: r.model, Layout: r.layout(), Options: r.Options,
-		Layers: r.layers(base, applied), Blocks: blocks, History: history, Input: r.input,
+		Layers: r.layers(base, applied), Blocks: blocks, History: sent, Input: r.input,
 		SessionID: s.id, RunID: r.id, Turn: r.turn, Step: 1, Injected: injected,
 	}
 	return req.Build(), nil

@@ -51,7 +51,8 @@ type Run struct {
 	id         string
 	session    *Session
 	input      []schema.ContentBlock
-	size       int // of input, in the queue's count
+	size       int              // of input, in the queue's count
+	asked      *askedCompaction // instead of a turn; nil for one
 	selected   []inject.Resolved
 	provider   provider.Provider
 	model      string

@@ -22,13 +22,16 @@ type Session struct {
 	gone         bool       // no longer the manager's; see release
 	turns        []turnInfo // committed, from turn 1
 	history      provider.History
+	compacted    compacted
 	usage        schema.Usage
+	counted      int64   // tokens of the last turn's request and answer; 0: not known, or compacted since
+	rate         float64 // tokens per byte as the provider counts them; 0: not known
 	keys         keys
 	interrupted  *schema.Interrupted
 	unresolved   *schema.Interrupted // replaying: the last started turn of which no end is known yet
 	running      *Run
-	last         *Run   // the run that ended last
-	queue        []*Run // accepted, not started
+	settled      <-chan struct{} // of the run that ended last
+	queue        []*Run          // accepted, not started
 	queueBytes   int
 
 	logMu sync.Mutex // never taken while mu is held
@@ -111,22 +114,25 @@ func (s *Session) State() *schema.SessionState {
 	st := &schema.SessionState{
 		SessionID:            s.id,
 		Turn:                 len(s.turns),
-		Status:               schema.StatusIdle,
+		Status:               s.status(),
 		Queue:                []schema.QueuedTurn{},
 		Model:                red.Text(s.model(), nil),
 		Title:                red.Text(s.settings.Title, nil),
 		Instructions:         red.Text(s.base(), nil),
 		InstructionInjectors: hideList(s.names(), red),
+		Generation:           s.compacted.generation,
 		Usage:                s.usage,
 		Interrupted:          hideInterrupted(s.interrupted, red),
 	}
-	if s.busy() {
-		st.Status = schema.StatusRunning
-	}
+	sent := s.sent(red)
+	st.Context = s.contextUse(s.counted, sent.Size()+len(st.Instructions))
 	if s.running != nil {
 		st.Running = s.running.state()
 	}
 	for _, r := range s.queue {
+		if r.asked != nil {
+			continue // it waits for the server alone; status tells of it
+		}
 		st.Queue = append(st.Queue, schema.QueuedTurn{
 			RunID: r.id, RequestID: r.RequestID, At: stamp(r.acceptedAt),
 			Preview: plain.Text(schema.PlainText(r.input), previewBytes),

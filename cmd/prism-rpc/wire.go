@@ -39,20 +39,22 @@ func (p *process) manage(getenv func(string) string, back *backEnds) (*session.M
 		return nil, err
 	}
 	return session.NewManager(session.Config{
-		Provider:        back.chosen,
-		Providers:       back.byName,
-		NoProvider:      back.missing,
-		Model:           cfg.Model,
-		Base:            cfg.System,
-		Layers:          layers(cfg.Layers),
-		Registry:        registry,
-		Names:           union(cfg.Names, fileNames),
-		Blocks:          cfg.Context.Blocks,
-		Redactor:        cfg.Redactor,
-		Store:           store,
-		Layout:          cfg.Context.Layout,
-		InjectorTimeout: time.Duration(cfg.InjectorTimeout),
-		Logger:          p.logger,
+		Provider:         back.chosen,
+		Providers:        back.byName,
+		NoProvider:       back.missing,
+		Model:            cfg.Model,
+		Base:             cfg.System,
+		Layers:           layers(cfg.Layers),
+		Registry:         registry,
+		Names:            union(cfg.Names, fileNames),
+		Blocks:           cfg.Context.Blocks,
+		Redactor:         cfg.Redactor,
+		Store:            store,
+		Layout:           cfg.Context.Layout,
+		MaxContextTokens: cfg.Context.MaxContextTokens,
+		CompactAt:        cfg.Context.CompactAt,
+		InjectorTimeout:  time.Duration(cfg.InjectorTimeout),
+		Logger:           p.logger,
 	})
 }
 

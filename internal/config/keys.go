@@ -73,10 +73,14 @@ type Redact struct {
 	Env []EnvSecret `json:"env,omitempty" validate:"max=1000,dive"`
 }
 
-// Context holds the host's context blocks and where they stand.
+// Context holds the host's context blocks, where they stand, and how large
+// requests may be.
 type Context struct {
 	Layout schema.Layout         `json:"layout,omitempty" validate:"omitempty,oneof=cache_aware legacy"`
 	Blocks []schema.ContextBlock `json:"blocks,omitempty" validate:"max=64"`
+
+	MaxContextTokens int     `json:"maxContextTokens,omitempty" validate:"min=0"`         // what the model takes; 0 is not known
+	CompactAt        float64 `json:"compactAt,omitempty" validate:"omitempty,gt=0,max=1"` // the part of it from which on older turns are summarised; 0 is 0.8
 }
 
 // EnvSecret is a secret that an environment variable holds. Short is the

@@ -126,7 +126,7 @@ func (m *members) complete() bool {
 	switch m.t {
 	case schema.RecordPartial:
 		return true
-	case schema.RecordStarted, schema.RecordFailed:
+	case schema.RecordStarted, schema.RecordFailed, schema.RecordCompaction:
 		return m.at != 0
 	case schema.RecordTurn:
 		return m.at != 0 && m.turn != 0

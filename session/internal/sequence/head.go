@@ -36,7 +36,8 @@ func parseHead(record []byte) (head, error) {
 }
 
 // scanHead reads {"v":1,"t":"turn","turn":7 and what stands before it. Other
-// records than a turn's may do without their turn: it is 0 then.
+// records than a turn's and a compaction's may do without their turn: it is 0
+// then.
 func scanHead(record []byte) (h head, ok bool) {
 	rest, ok := bytes.CutPrefix(record, []byte(`{"v":`))
 	if !ok {
@@ -54,7 +55,7 @@ func scanHead(record []byte) (h head, ok bool) {
 	}
 	h.T, rest = string(rest[:end]), rest[end+1:]
 	h.Turn, ok = scanTurn(rest)
-	return h, ok || h.T != schema.RecordTurn
+	return h, ok || h.T != schema.RecordTurn && h.T != schema.RecordCompaction
 }
 
 // scanTurn reads ,"turn":7 where that is a member whole.

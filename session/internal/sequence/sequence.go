@@ -45,7 +45,8 @@ func (s Sequence) Started() int { return s.started }
 func (s Sequence) Begun() bool { return s.begun }
 
 // After is the log with record, as it was read. The header comes first and
-// once, and names the session; turns rise by one; all else may stand anywhere.
+// once, and names the session; turns rise by one; a compaction is of turns that
+// stand before it; all else may stand anywhere.
 // Errors: ErrRecord, session.ErrForeign for another version or an unknown
 // type, session.ErrConflict for a turn that is not the next.
 func (s Sequence) After(record []byte) (Sequence, error) {
@@ -101,6 +102,10 @@ func (s Sequence) after(h head, record []byte) (Sequence, error) {
 			return s, fmt.Errorf("%w: turn %d after %d", session.ErrConflict, h.Turn, s.turn)
 		}
 		s.turn, s.started = h.Turn, 0
+	case schema.RecordCompaction:
+		if h.Turn < 1 || h.Turn > s.turn {
+			return s, fmt.Errorf("%w: a summary up to turn %d of %d", ErrRecord, h.Turn, s.turn)
+		}
 	}
 	return s, nil
 }

@@ -45,6 +45,9 @@ func TestAfterRefusesWhatMayNotFollow(t *testing.T) {
 		{"no type", []string{header}, `{"v":1}`, ErrRecord},
 		{"no object", []string{header}, `[1]`, ErrRecord},
 		{"half a record", []string{header}, `{"v":1,"t":"turn","turn":`, ErrRecord},
+		{"a summary of no turn", []string{header}, `{"v":1,"t":"compaction","turn":0}`, ErrRecord},
+		{"a summary of a turn to come", []string{header, `{"v":1,"t":"turn","turn":1}`}, `{"v":1,"t":"compaction","turn":2}`, ErrRecord},
+		{"a summary without a turn", []string{header, `{"v":1,"t":"turn","turn":1}`}, `{"v":1,"t":"compaction"}`, ErrRecord},
 		{"a fractional turn", []string{header}, `{"v":1,"t":"turn","turn":1.5}`, ErrRecord},
 		{"nothing", []string{header}, ``, ErrRecord},
 	} {
@@ -106,6 +109,14 @@ func TestU11PieceOfAnAnswerIsWrittenWhileItsTurnIsUnderWay(t *testing.T) {
 	assert.ErrorIs(t, err, ErrRecord, "no turn at all")
 }
 
+func TestACompactionStandsBehindItsTurnsAndCountsNone(t *testing.T) {
+	s := follow(t, header,
+		`{"v":1,"t":"turn","turn":1}`, `{"v":1,"t":"compaction","turn":1}`, `{"v":1,"t":"turn","turn":2}`,
+		`{"v":1,"t":"started","turn":3}`, `{"v":1,"t":"compaction","generation":2,"turn":1}`)
+	assert.Equal(t, 2, s.Turn())
+	assert.Equal(t, 3, s.Started(), "the turn within which it stands goes on")
+}
+
 // What later programs add within the format passes: members in any record.
 func TestAfterLeavesAloneWhatItDoesNotKnow(t *testing.T) {
 	s := follow(t, header, `{"v":1,"t":"settings","generation":3}`,
@@ -164,6 +175,8 @@ func FuzzScanHead(f *testing.F) {
 		`{"v":1,"t":"started","turn":7e3}`,
 		`{"v":1,"t":"started","turn":1,"turn":2}`,
 		`{"v":1,"t":"started","runId":"r","turn":1}`,
+		`{"v":1,"t":"compaction","turn":3,"generation":1}`,
+		`{"v":1,"t":"compaction","generation":1,"turn":3}`,
 	} {
 		f.Add([]byte(seed))
 	}

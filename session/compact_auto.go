@@ -1,0 +1,133 @@
+package session
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/prism-rpc/prism-rpc/provider"
+	"github.com/prism-rpc/prism-rpc/schema"
+)
+
+// keptTurns is how many of the newest turns a compaction within a turn leaves
+// as they are, if they are small.
+const keptTurns = 2
+
+// fit makes a turn's request small enough for the model's context, as far as
+// compaction can. A request of which the system text and the input alone are
+// too large is not sent (P17).
+func (r *Run) fit(req *provider.Request) (*provider.Request, error) {
+	cfg, s := &r.session.manager.cfg, r.session
+	if cfg.MaxContextTokens == 0 {
+		return req, nil
+	}
+	s.mu.Lock()
+	protected, whole := s.estimate(protectedSize(req)), s.estimate(sizeOf(req))
+	s.mu.Unlock()
+	switch {
+	case protected > int64(cfg.MaxContextTokens):
+		return nil, &provider.Error{Class: provider.ClassContextOverflow, Message: "the system text and the input alone are larger than context.maxContextTokens"}
+	case whole <= cfg.compactsAt():
+		return req, nil
+	}
+	if smaller := r.condensed(req, schema.CompactThreshold, largeOlderTurns); smaller != nil {
+		return smaller, nil
+	}
+	return req, nil
+}
+
+// compactsAt is the size of a request from which on older turns are summarised.
+func (c *Config) compactsAt() int64 { return int64(c.CompactAt * float64(c.MaxContextTokens)) }
+
+// ask calls the provider for the turn's answer. Where it finds the request too
+// large before it has said anything, the older turns are summarised and it is
+// called once more. It returns the request that was sent last.
+func (r *Run) ask(req *provider.Request) (*provider.Request, *provider.Result, error) {
+	if r.ctx.Err() != nil {
+		return req, nil, errCancelled
+	}
+	out := r.newOutput()
+	result, err := r.callInto(req, out)
+	if !overflowed(err) || out.begun {
+		return req, result, err
+	}
+	smaller := r.condensed(req, schema.CompactOverflow, olderTurns)
+	if smaller == nil || r.ctx.Err() != nil {
+		return req, nil, err
+	}
+	result, err = r.callInto(smaller, r.newOutput())
+	return smaller, result, err
+}
+
+func overflowed(err error) bool {
+	var failed *provider.Error
+	return errors.As(err, &failed) && failed.Class == provider.ClassContextOverflow
+}
+
+// condensed is req with a summary of the older turns in their place; nil when
+// there is none to be had, which its event has told.
+func (r *Run) condensed(req *provider.Request, reason schema.CompactionReason, upTo scope) *provider.Request {
+	result, err := r.condense(reason, upTo)
+	if err != nil || result.TurnsReplaced == 0 {
+		return nil
+	}
+	s := r.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return withHistory(req, s.sent(r.redactor))
+}
+
+// withHistory is req with another history; all else, what was injected too, is
+// as it was (P12).
+func withHistory(req *provider.Request, history provider.History) *provider.Request {
+	other := *req
+	other.Segments = slices.Clone(req.Segments)
+	for i := range other.Segments {
+		if other.Segments[i].Kind == provider.SegmentHistory {
+			other.Segments[i].History = history
+		}
+	}
+	return &other
+}
+
+// olderTurns is the scope of a compaction within a turn: all but the newest
+// ones, which stay as they are while they take at most half of what would be
+// summarised, and a quarter of the context where its size is known.
+func olderTurns(s *Session) int {
+	first := s.itemsUpTo(s.compacted.through)
+	all := s.sizeFrom(first)
+	room := all / 2
+	to := len(s.turns)
+	for range keptTurns {
+		if to-1 <= s.compacted.through {
+			break
+		}
+		size := s.sizeFrom(s.itemsUpTo(to - 1))
+		if size > room || s.tooLarge(size) {
+			break
+		}
+		to--
+	}
+	return to
+}
+
+// largeOlderTurns is olderTurns where a summary of them is worth a call: not
+// where it is something else that makes requests large.
+func largeOlderTurns(s *Session) int {
+	to := olderTurns(s)
+	size := s.sizeFrom(s.itemsUpTo(s.compacted.through)) - s.sizeFrom(s.itemsUpTo(to))
+	if s.estimate(size) < s.manager.cfg.compactsAt()/20 {
+		return 0
+	}
+	return to
+}
+
+// sizeFrom is the size of the history from that message on; mu is held.
+func (s *Session) sizeFrom(item int) int {
+	before := s.history.First(item)
+	return s.history.Size() - before.Size()
+}
+
+func (s *Session) tooLarge(size int) bool {
+	most := int64(s.manager.cfg.MaxContextTokens) / 4
+	return most > 0 && s.estimate(size) > most
+}
