@@ -22,9 +22,9 @@ const module = "github.com/prism-rpc/prism-rpc/"
 // arrows says which packages of this module each package may import, outside
 // its tests. Every arrow points down.
 var arrows = map[string][]string{
-	"cmd/prism-rpc":     {"assemble", "inject", "internal/config", "internal/plain", "provider", "provider/mock", "provider/openai", "redact", "rpc", "schema", "session", "session/filestore", "session/memstore"},
-	"rpc":               {"inject", "internal/plain", "redact", "schema", "session"},
-	"session":           {"assemble", "inject", "internal/plain", "provider", "redact", "schema"},
+	"cmd/prism-rpc":     {"assemble", "inject", "internal/config", "internal/panics", "internal/plain", "provider", "provider/mock", "provider/openai", "redact", "rpc", "schema", "session", "session/filestore", "session/memstore"},
+	"rpc":               {"inject", "internal/panics", "internal/plain", "redact", "schema", "session"},
+	"session":           {"assemble", "inject", "internal/panics", "internal/plain", "provider", "redact", "schema"},
 	"session/filestore": {"schema", "session", "session/internal/listing", "session/internal/sequence"},
 	"session/memstore":  {"schema", "session", "session/internal/listing", "session/internal/sequence"},
 	"assemble":          {"inject", "provider", "redact", "schema"},
@@ -42,6 +42,7 @@ var arrows = map[string][]string{
 	"schema/gen":                 {"schema"},
 	"internal/config":            {"assemble", "inject", "internal/plain", "redact", "schema"},
 	"internal/plain":             {},
+	"internal/panics":            {},
 	"internal/talk":              {},
 }
 

@@ -178,6 +178,7 @@ func (c *conn) limits() map[string]int {
 // Handle implements jsonrpc2.Handler on the reading goroutine.
 func (c *conn) Handle(_ context.Context, rpc *jsonrpc2.Conn, req *jsonrpc2.Request) {
 	call := c.stream.now.call
+	defer c.recovered(call.method)
 	if isCancel(req.Method) {
 		c.cancelOne(*req.Params)
 		c.finish(rpc, call, reply{result: struct{}{}}, nil)

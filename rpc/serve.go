@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
-	"strings"
 	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
 	"go.uber.org/zap"
+
+	"github.com/prism-rpc/prism-rpc/internal/panics"
 )
 
 // How long calls may take to end after they were cancelled, and then their
@@ -127,21 +127,5 @@ func (c *conn) recovered(method string) {
 		return
 	}
 	c.opts.logger.Error("a method panicked",
-		zap.String("method", method), zap.String("type", fmt.Sprintf("%T", p)), zap.Strings("stack", functions()))
-}
-
-// functions names those on the stack from the one that panicked on down.
-func functions() []string {
-	var pcs [64]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
-	var names []string
-	for {
-		frame, more := frames.Next()
-		if !strings.HasPrefix(frame.Function, "runtime.") {
-			names = append(names, frame.Function)
-		}
-		if !more {
-			return names
-		}
-	}
+		zap.String("method", method), zap.String("type", fmt.Sprintf("%T", p)), zap.Strings("stack", panics.Functions()))
 }

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/prism-rpc/prism-rpc/internal/panics"
 )
 
 // stream is the jsonrpc2.ObjectStream below a connection. It hands the library
@@ -88,7 +90,8 @@ func (noLogger) Printf(string, ...any) {}
 // ReadObject implements jsonrpc2.ObjectStream. It returns io.EOF once the
 // connection is done, however the input ended: until then the answers to what
 // was read still have to go out through the library.
-func (s *stream) ReadObject(v any) error {
+func (s *stream) ReadObject(v any) (err error) {
+	defer panics.Recover("reading the input", func(text string) { err = s.finish(errors.New(text)) })
 	for !s.isStopped() && len(s.queue) == 0 {
 		if err := s.fill(); err != nil {
 			return s.finish(err)

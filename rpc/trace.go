@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"go.uber.org/zap"
 
+	"github.com/prism-rpc/prism-rpc/internal/panics"
 	"github.com/prism-rpc/prism-rpc/redact"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
@@ -137,6 +138,10 @@ func (t *tracer) stop() {
 // loop writes until stop, or until a write fails, of which it logs.
 func (t *tracer) loop() {
 	defer close(t.done)
+	defer panics.Recover("the trace", func(text string) {
+		t.logger.Error(text)
+		t.end()
+	})
 	for {
 		batch := t.take()
 		if batch == nil {

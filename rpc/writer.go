@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+
+	"github.com/prism-rpc/prism-rpc/internal/panics"
 )
 
 const (
@@ -334,11 +336,18 @@ func (w *writer) loop() {
 		w.busy = true
 		chunk := w.chunk
 		w.mu.Unlock()
-		_, err := w.dst.Write(chunk)
+		err := w.write(chunk)
 		w.mu.Lock()
 		w.busy = false
 		w.wroteLocked(err)
 	}
+}
+
+// write holds a panic of a host's writer to the connection.
+func (w *writer) write(chunk []byte) (err error) {
+	defer panics.Recover("writing the output", func(text string) { err = errors.New(text) })
+	_, err = w.dst.Write(chunk)
+	return err
 }
 
 // uncork sends what waited for the reading goroutine to need more input.

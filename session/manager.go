@@ -273,12 +273,15 @@ func (m *Manager) pump() {
 func (m *Manager) spawn(f func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.workers.Go(f)
+	m.workers.Go(func() {
+		defer m.guard("a session's helper")
+		f()
+	})
 }
 
 func (m *Manager) work(r *Run) {
 	defer m.workers.Done()
-	more := r.execute()
+	more := r.guardedExecute()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.running--

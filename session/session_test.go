@@ -823,3 +823,26 @@ func BenchmarkTurn(b *testing.B) {
 		})
 	}
 }
+
+// panicky is a store whose logs panic when a turn commits.
+type panicky struct{ session.Store }
+
+func (p panicky) Create(id string, header []byte) (session.Log, error) {
+	log, err := p.Store.Create(id, header)
+	return panickyLog{log}, err
+}
+
+type panickyLog struct{ session.Log }
+
+func (panickyLog) Commit(int, []byte) error { panic("boom") }
+
+func TestPanicOutsideOfForeignCodeEndsItsRunAlone(t *testing.T) {
+	m := newManager(t, session.Config{Provider: says("x"), Store: panicky{memstore.New()}})
+	for range 2 {
+		run := begin(t, m, "s", "hi", true, session.RunOptions{})
+		_, err := run.Wait()
+		run.Settle()
+		require.Error(t, err)
+		assert.Equal(t, schema.StatusIdle, state(t, m, "s").Status)
+	}
+}
