@@ -16,23 +16,29 @@ const keptTurns = 2
 // compaction can. A request of which the system text and the input alone are
 // too large is not sent (P17).
 func (r *Run) fit(req *provider.Request) (*provider.Request, error) {
-	cfg, s := &r.session.manager.cfg, r.session
+	cfg := &r.session.manager.cfg
 	if cfg.MaxContextTokens == 0 {
 		return req, nil
 	}
-	s.mu.Lock()
-	protected, whole := s.estimate(protectedSize(req)), s.estimate(sizeOf(req))
-	s.mu.Unlock()
-	switch {
-	case protected > int64(cfg.MaxContextTokens):
-		return nil, &provider.Error{Class: provider.ClassContextOverflow, Message: "the system text and the input alone are larger than context.maxContextTokens"}
-	case whole <= cfg.compactsAt():
+	if err := r.session.checkSize(protectedSize(req)); err != nil {
+		return nil, err
+	}
+	if r.session.tokensOf(sizeOf(req)) <= cfg.compactsAt() {
 		return req, nil
 	}
 	if smaller := r.condensed(req, schema.CompactThreshold, largeOlderTurns); smaller != nil {
 		return smaller, nil
 	}
 	return req, nil
+}
+
+// checkSize refuses what alone is too large for the model.
+func (s *Session) checkSize(bytes int) error {
+	most := int64(s.manager.cfg.MaxContextTokens)
+	if most == 0 || s.tokensOf(bytes) <= most {
+		return nil
+	}
+	return &provider.Error{Class: provider.ClassContextOverflow, Message: "the system text and the input alone are larger than context.maxContextTokens lets a request be"}
 }
 
 // compactsAt is the size of a request from which on older turns are summarised.

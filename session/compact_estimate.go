@@ -26,6 +26,13 @@ func (s *Session) estimate(bytes int) int64 {
 	return int64(float64(bytes)*rate + 0.5)
 }
 
+// tokensOf is estimate without mu held.
+func (s *Session) tokensOf(bytes int) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.estimate(bytes)
+}
+
 // calibrate learns from what the provider counted of a request of that size.
 func (s *Session) calibrate(bytes int, usage schema.Usage) {
 	read := tokensRead(usage)

@@ -37,8 +37,7 @@ func (s *Session) itemsUpTo(turn int) int {
 }
 
 func (r *Run) compactionRecord(text string, usage schema.Usage, to, generation int) (*schema.CompactionRecord, error) {
-	message := schema.Message{Role: schema.RoleUser, Content: []schema.ContentBlock{schema.TextBlock(summaryHead + text + summaryTail)}}
-	encoded, err := provider.AppendMessage(nil, message)
+	encoded, err := summaryMessage(text)
 	if err != nil {
 		return nil, err
 	}
@@ -46,6 +45,12 @@ func (r *Run) compactionRecord(text string, usage schema.Usage, to, generation i
 		RecordHead: head(schema.RecordCompaction), Turn: to, Generation: generation, RunID: r.id, At: stamp(time.Now()),
 		Usage: usage, Summary: encoded,
 	}, nil
+}
+
+// summaryMessage is a summary as it stands in a dialogue.
+func summaryMessage(text string) ([]byte, error) {
+	block := schema.TextBlock(summaryHead + text + summaryTail)
+	return provider.AppendMessage(nil, schema.Message{Role: schema.RoleUser, Content: []schema.ContentBlock{block}})
 }
 
 // logCompaction makes the record durable.

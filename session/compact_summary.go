@@ -118,10 +118,37 @@ func (r *Run) goesOn() bool {
 	return !r.cancelled
 }
 
-// summarise asks the provider for a summary, without anything that is injected
-// into turns.
+// summarise makes a summary of old. What is too large for the model is
+// summarised in two steps, the second of which begins with the first's summary.
 func (r *Run) summarise(old provider.History) (text string, usage schema.Usage, err error) {
+	text, usage, err = r.askSummary(old)
+	if !overflowed(err) || old.Len() < leastDivided {
+		return text, usage, err
+	}
+	half := old.Len() / 2
+	first, usage, err := r.summarise(old.First(half))
+	if err != nil {
+		return "", usage, err
+	}
+	message, err := summaryMessage(first)
+	if err != nil {
+		return "", usage, err
+	}
+	text, more, err := r.summarise(old.Behind(half, message))
+	return text, usage.Add(more), err
+}
+
+// leastDivided is the least number of messages of which half are fewer beside
+// a summary of the others.
+const leastDivided = 4
+
+// askSummary asks the provider for a summary, without anything that is injected
+// into turns.
+func (r *Run) askSummary(old provider.History) (text string, usage schema.Usage, err error) {
 	req := r.summaryRequest(old)
+	if err := r.session.checkSize(sizeOf(req)); err != nil {
+		return "", usage, err
+	}
 	out := &summary{run: r, room: r.session.manager.cfg.Limits.MaxAnswer}
 	result, err := r.callInto(req, out)
 	if err != nil {

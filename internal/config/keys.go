@@ -80,7 +80,7 @@ type Context struct {
 	Blocks []schema.ContextBlock `json:"blocks,omitempty" validate:"max=64"`
 
 	MaxContextTokens int     `json:"maxContextTokens,omitempty" validate:"min=0"`         // what the model takes; 0 is not known
-	CompactAt        float64 `json:"compactAt,omitempty" validate:"omitempty,gt=0,max=1"` // the part of it from which on older turns are summarised; 0 is 0.8
+	CompactAt        float64 `json:"compactAt,omitempty" validate:"min=0,max=1"` // the part of it from which on older turns are summarised; 0 is 0.8
 }
 
 // EnvSecret is a secret that an environment variable holds. Short is the
