@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"bytes"
 	"fmt"
 	"iter"
 	"slices"
@@ -162,9 +163,34 @@ func DecodeMessage(raw []byte) (schema.Message, error) {
 	return m, nil
 }
 
+// CheckMessage tells whether raw is what AppendMessage encodes.
+func CheckMessage(raw []byte) error {
+	if isText(raw) {
+		return nil
+	}
+	_, err := DecodeMessage(raw)
+	return err
+}
+
+// isText tells, at once for nearly all messages, whether raw is a message of
+// one text.
+func isText(raw []byte) bool {
+	text, ok := bytes.CutPrefix(raw, []byte(`{"role":"user","content":`))
+	if !ok {
+		if text, ok = bytes.CutPrefix(raw, []byte(`{"role":"assistant","content":`)); !ok {
+			return false
+		}
+	}
+	text, ok = bytes.CutSuffix(text, []byte("}"))
+	return ok && jsontext.Value(text).Kind() == jsontext.KindString && jsontext.Value(text).IsValid()
+}
+
 // measure tells how much text is in a message, and whether it holds more than
 // that.
 func measure(raw []byte) (size int, rich bool) {
+	if isText(raw) {
+		return len(raw), false
+	}
 	m, err := DecodeMessage(raw)
 	if err != nil || !Rich(m.Content) {
 		return len(raw), err != nil

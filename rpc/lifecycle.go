@@ -52,7 +52,7 @@ func (s *server) greeting() *schema.InitializeResult {
 			Methods:   slices.Sorted(maps.Keys(s.methods())),
 			Events:    schema.EventTypes(),
 			Notices:   schema.NoticeKinds(),
-			Features:  []string{"instructionInjectors", "instructions", "contextBlocks", "expectedTurn", "redact", "metadata", "options"},
+			Features:  []string{"instructionInjectors", "instructions", "contextBlocks", "expectedTurn", "redact", "metadata", "options", "requestKey"},
 			Limits:    s.limits(),
 			Providers: s.Sessions.Providers(),
 			Framing:   string(s.conn.framing()),

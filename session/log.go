@@ -176,21 +176,21 @@ func (s *Session) closeLog() error {
 // replay takes one record of a stored log. A log is input like any other:
 // turns rise by one, messages are of the dialogue.
 func (s *Session) replay(record []byte) error {
-	var h schema.RecordHead
-	if err := json.Unmarshal(record, &h); err != nil {
-		return fmt.Errorf("a record is not of its shape: %w", err)
+	kind, err := kindOf(record)
+	if err != nil {
+		return err
 	}
-	switch h.T {
+	switch kind {
 	case schema.RecordSession:
 		return replayAs(record, func(r *schema.SessionRecord) error { s.settings = r.Settings; return nil })
 	case schema.RecordSettings:
 		return replayAs(record, func(r *schema.SettingsRecord) error { s.settings = r.Settings; return nil })
 	case schema.RecordStarted:
-		return replayAs(record, s.replayStarted)
+		return s.replayStarted(record)
 	case schema.RecordPartial:
 		return replayAs(record, s.replayPartial)
 	case schema.RecordTurn:
-		return replayAs(record, s.replayTurn)
+		return s.replayTurn(record)
 	case schema.RecordFailed:
 		return replayAs(record, s.replayFailed)
 	case schema.RecordCompaction:
@@ -202,49 +202,67 @@ func (s *Session) replay(record []byte) error {
 func replayAs[T any](record []byte, use func(*T) error) error {
 	r := new(T)
 	if err := json.Unmarshal(record, r); err != nil {
-		return fmt.Errorf("a record is not of its shape: %w", err)
+		return fmt.Errorf("%w: %w", errShape, err)
 	}
 	return use(r)
 }
 
+// A cutTurn is, while a log is replayed, the last started turn of which no end
+// has come.
+type cutTurn struct {
+	started []byte // its record; empty when there is none
+	partial []byte
+}
+
+func (c *cutTurn) forget() { c.started, c.partial = c.started[:0], c.partial[:0] }
+
+// is tells whether the turn is of that run.
+func (c *cutTurn) is(runID string) bool {
+	return len(c.started) > 0 && memberText(c.started, "runId") == runID
+}
+
 // replayStarted holds a turn to be cut off until its end comes.
-func (s *Session) replayStarted(r *schema.StartedRecord) error {
-	s.endReplay()
-	s.unresolved = &schema.Interrupted{Turn: r.Turn, RunID: r.RunID, Input: r.Input, At: r.At, Reason: "crash"}
-	return nil
+func (s *Session) replayStarted(record []byte) error {
+	err := s.endReplay()
+	s.cut.started = append(s.cut.started, record...)
+	return err
 }
 
 func (s *Session) replayPartial(r *schema.PartialRecord) error {
-	if cut := s.unresolved; cut != nil && cut.RunID == r.RunID {
-		cut.Partial += r.Text
+	if s.cut.is(r.RunID) {
+		s.cut.partial = append(s.cut.partial, r.Text...)
 	}
 	return nil
 }
 
 func (s *Session) replayFailed(r *schema.FailedRecord) error {
-	if s.unresolved != nil && s.unresolved.RunID == r.RunID {
-		s.unresolved = nil
+	if s.cut.is(r.RunID) {
+		s.cut.forget()
 	}
 	return nil
 }
 
 // endReplay takes it that nothing more is to come of the last started turn.
-func (s *Session) endReplay() {
-	if s.unresolved != nil {
-		s.interrupted, s.unresolved = s.unresolved, nil
+func (s *Session) endReplay() error {
+	if len(s.cut.started) == 0 {
+		return nil
 	}
+	defer s.cut.forget()
+	return replayAs(s.cut.started, func(r *schema.StartedRecord) error {
+		s.interrupted = &schema.Interrupted{Turn: r.Turn, RunID: r.RunID, Input: r.Input, Partial: string(s.cut.partial), At: r.At, Reason: "crash"}
+		return nil
+	})
 }
 
-func (s *Session) replayTurn(r *schema.TurnRecord) error {
+func (s *Session) replayTurn(record []byte) error {
+	r, err := scanTurn(record)
+	if err != nil {
+		return err
+	}
 	if r.Turn != len(s.turns)+1 {
 		return fmt.Errorf("turn %d follows turn %d", r.Turn, len(s.turns))
 	}
-	for _, m := range r.Messages {
-		if _, err := provider.DecodeMessage(m); err != nil {
-			return fmt.Errorf("turn %d: %w", r.Turn, err)
-		}
-	}
-	s.unresolved = nil
+	s.cut.forget()
 	s.keep(r, nil)
 	s.hiding.free = false // another process hid what it knew
 	return nil

@@ -117,7 +117,9 @@ func (m *Manager) View(id string) (*Session, error) {
 	case err != nil:
 		return nil, storeFailed(err)
 	}
-	s.endReplay()
+	if err := s.endReplay(); err != nil {
+		return nil, storeFailed(err)
+	}
 	return s, nil
 }
 
@@ -177,8 +179,10 @@ func (m *Manager) load(id string) (*Session, error) {
 	case err != nil:
 		return nil, storeFailed(err)
 	}
-	s.endReplay()
 	s.log = log
+	if err := s.endReplay(); err != nil {
+		return nil, errors.Join(storeFailed(err), s.closeLog())
+	}
 	return m.add(s)
 }
 

@@ -28,7 +28,7 @@ type Session struct {
 	rate         float64 // tokens per byte as the provider counts them; 0: not known
 	keys         keys
 	interrupted  *schema.Interrupted
-	unresolved   *schema.Interrupted // replaying: the last started turn of which no end is known yet
+	cut          cutTurn // while replaying
 	running      *Run
 	settled      <-chan struct{} // of the run that ended last
 	queue        []*Run          // accepted, not started
