@@ -116,6 +116,7 @@ func (c *client) close() {
 
 // turnResult is what the tests look at of a prompt's result.
 type turnResult struct {
+	SessionID  string `json:"sessionId"`
 	Turn       int    `json:"turn"`
 	Committed  bool   `json:"committed"`
 	StopReason string `json:"stopReason"`
