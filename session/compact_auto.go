@@ -20,8 +20,8 @@ func (r *Run) fit(req *provider.Request) (*provider.Request, error) {
 	if cfg.MaxContextTokens == 0 {
 		return req, nil
 	}
-	if err := r.session.checkSize(protectedSize(req)); err != nil {
-		return nil, err
+	if !r.session.fits(protectedSize(req)) {
+		return nil, &provider.Error{Class: provider.ClassContextOverflow, Message: "the system text and the input alone are larger than context.maxContextTokens"}
 	}
 	if r.session.tokensOf(sizeOf(req)) <= cfg.compactsAt() {
 		return req, nil
@@ -32,13 +32,10 @@ func (r *Run) fit(req *provider.Request) (*provider.Request, error) {
 	return req, nil
 }
 
-// checkSize refuses what alone is too large for the model.
-func (s *Session) checkSize(bytes int) error {
+// fits tells whether the model takes a text of that many bytes.
+func (s *Session) fits(bytes int) bool {
 	most := int64(s.manager.cfg.MaxContextTokens)
-	if most == 0 || s.tokensOf(bytes) <= most {
-		return nil
-	}
-	return &provider.Error{Class: provider.ClassContextOverflow, Message: "the system text and the input alone are larger than context.maxContextTokens lets a request be"}
+	return most == 0 || s.tokensOf(bytes) <= most
 }
 
 // compactsAt is the size of a request from which on older turns are summarised.

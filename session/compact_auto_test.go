@@ -116,7 +116,7 @@ func TestTheNewestTurnsStayWhileTheyAreSmall(t *testing.T) {
 		"none, where one is more than half":                    {[]int{10, 1000}, 0, 0},
 		"one, where the one before it is large":                {[]int{1000, 100, 1200, 100}, 0, 1},
 		"no only one":                                          {[]int{100}, 0, 0},
-		"one, where two are a quarter of what the model takes": {[]int{100, 100, 100, 100, 100, 100}, 250, 1},
+		"one, where two are a quarter of what the model takes": {[]int{100, 100, 100, 100, 100, 100}, 260, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := summarises(counting("yes"), counting("SUM"))
@@ -286,13 +286,16 @@ func TestP17WhatAloneIsTooLargeIsNotSent(t *testing.T) {
 func TestADialogueThatIsTooLargeToSummariseIsTakenInParts(t *testing.T) {
 	for name, cfg := range map[string]session.Config{
 		"the provider says so":   {},
-		"the configuration does": {MaxContextTokens: 900},
+		"the configuration does": {MaxContextTokens: 200},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := summarises(counting("yes"), holds(700, "SUM"))
-			cfg.Provider, cfg.CompactAt = p, 1
-			m := newManager(t, cfg)
+			store := memstore.New()
+			m := newManager(t, session.Config{Provider: p, Store: store})
 			fill(t, m, "s", 16)
+			require.NoError(t, m.Close())
+			cfg.Provider, cfg.Store = p, store
+			m = newManager(t, cfg)
 			result := mustCompact(t, m, "s")
 			assert.Equal(t, 16, result.TurnsReplaced)
 			assert.Equal(t, 1, result.Generation)

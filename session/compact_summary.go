@@ -145,10 +145,10 @@ const leastDivided = 4
 // askSummary asks the provider for a summary, without anything that is injected
 // into turns.
 func (r *Run) askSummary(old provider.History) (text string, usage schema.Usage, err error) {
-	req := r.summaryRequest(old)
-	if err := r.session.checkSize(sizeOf(req)); err != nil {
-		return "", usage, err
+	if !r.session.fits(old.Size()) {
+		return "", usage, &provider.Error{Class: provider.ClassContextOverflow, Message: "a turn is larger than context.maxContextTokens"}
 	}
+	req := r.summaryRequest(old)
 	out := &summary{run: r, room: r.session.manager.cfg.Limits.MaxAnswer}
 	result, err := r.callInto(req, out)
 	if err != nil {
