@@ -11,9 +11,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/prism-rpc/prism-rpc/redact"
 	"github.com/prism-rpc/prism-rpc/schema"
@@ -62,28 +64,27 @@ func firstError(err error) *Error {
 	return e
 }
 
-// readFile puts the file's settings below those of the flags. A file that is
-// not right changes nothing.
+// readFile puts the file's settings below those of the flags. Of a file that is
+// not right only its secrets count.
 func (c *Config) readFile(flags *Flags, env Env) error {
 	path, named := configPath(flags, env)
 	if path == "" {
 		return nil
 	}
-	data, err := readBounded(path, maxFileBytes)
+	data, err := ReadFile(path, maxFileBytes)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && !named:
+	case !named && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)):
 		return nil
-	case errors.Is(err, errTooLarge):
-		return &Error{Path: path, Message: fmt.Sprintf("is larger than %d bytes", maxFileBytes)}
 	case err != nil:
-		return &Error{Path: path, Message: "cannot be read: " + Reason(err), Hint: "check the path that --config gives"}
+		return unreadableFile(path, named, err)
 	}
 	doc, err := parse(path, data)
-	if err != nil {
-		return err
-	}
 	var settings Settings
-	if err := doc.decode(&settings); err != nil {
+	if err == nil {
+		err = doc.decode(&settings)
+	}
+	if err != nil {
+		c.Redact.Env = salvage(data, env)
 		return err
 	}
 	settings.relativeTo(filepath.Dir(path), env)
@@ -94,6 +95,14 @@ func (c *Config) readFile(flags *Flags, env Env) error {
 	}
 	c.Settings, c.doc = settings, doc
 	return nil
+}
+
+func unreadableFile(path string, named bool, err error) *Error {
+	e := &Error{Path: path, Message: "can't be read: " + Reason(err), Hint: "check the path that --config gives"}
+	if !named {
+		e.Hint = "it is the default configuration file; --config names another"
+	}
+	return e
 }
 
 func configPath(flags *Flags, env Env) (path string, named bool) {
@@ -112,7 +121,7 @@ func configPath(flags *Flags, env Env) (path string, named bool) {
 // relativeTo makes the paths that the file holds independent of the working
 // directory.
 func (s *Settings) relativeTo(dir string, env Env) {
-	for _, p := range []*string{&s.StoreDir, &s.MockScript, &s.LogFile, &s.TraceFile} {
+	for _, p := range []*string{&s.StoreDir, &s.MockScript, &s.LogFile, &s.TraceFile, &s.Providers.OpenAI.CAFile} {
 		*p = absolute(*p, dir, env)
 	}
 	for i, p := range s.InjectorFile {
@@ -141,7 +150,25 @@ func (c *Config) resolve(flags *Flags, env Env) error {
 	if c.Instruction.Off {
 		c.Names, c.InjectorFiles = nil, nil
 	}
-	return errors.Join(secretsErr, c.resolveOpenAI(flags, env))
+	return errors.Join(secretsErr, c.checkNames(), c.resolveOpenAI(flags, env))
+}
+
+// checkNames refuses names that hold a secret: they are shown as they are.
+func (c *Config) checkNames() error {
+	named := map[string]string{"session": c.Session, "profile": c.Profile, "model": c.Model}
+	for i, spec := range c.Injectors {
+		named[fmt.Sprintf("injectors[%d].name", i)] = spec.Name
+	}
+	for i, name := range c.InstructionInjectors {
+		named[fmt.Sprintf("instructionInjectors[%d]", i)] = name
+	}
+	named["instruction"] = strings.Join(c.Instruction.Names, "\n")
+	for _, key := range slices.Sorted(maps.Keys(named)) {
+		if c.Redactor.Contains(named[key]) {
+			return c.Bad(key, "holds a known secret", "names are shown as they are: use another one")
+		}
+	}
+	return nil
 }
 
 // Bad is an error about the value of a key: "providers.openai.baseUrl". It

@@ -169,6 +169,18 @@ func TestLoadDefaultFile(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "mock", c.Provider)
 
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
+	_, err = Load(flags(t), environment{"XDG_CONFIG_HOME": filepath.Join(dir, "file")}.env())
+	require.NoError(t, err, "nor its folder")
+
+	require.NoError(t, os.Remove(filepath.Join(dir, "prism-rpc", "config.yaml")))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "prism-rpc", "config.yaml"), 0o700))
+	_, err = Load(flags(t), environment{"XDG_CONFIG_HOME": dir}.env())
+	var wrong *Error
+	require.ErrorAs(t, err, &wrong)
+	assert.Contains(t, wrong.Error(), filepath.Join(dir, "prism-rpc", "config.yaml"), "nobody named it: say which it is")
+	assert.NotContains(t, wrong.Hint, "check the path")
+
 	_, err = Load(flags(t, "--config", filepath.Join(dir, "none.yaml")), environment{}.env())
 	var bad *Error
 	require.ErrorAs(t, err, &bad, "a named file must exist")
@@ -232,6 +244,11 @@ func TestFlagsRefuse(t *testing.T) {
 		"a secret for its name":    {"--redact-env", "s3cr3t!"},
 		"a session that is a path": {"--session", "../x"},
 		"a frame of nothing":       {"--max-frame", "0"},
+		"an age without a unit":    {"--retain", "90"},
+		"an age of nothing":        {"--retain", "0d"},
+		"an age of seconds":        {"--retain", "90s"},
+		"an age past all time":     {"--retain", "4000000000d"},
+		"a broken age":             {"--retain", "1.5d"},
 	}
 	for name, args := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -304,6 +321,17 @@ func TestKeyIsMissingOnlyWhereItIsNeeded(t *testing.T) {
 			require.NoError(t, err, "a missing key does not make the process unready")
 			assert.Equal(t, c.missing, got.OpenAI.KeyMissing)
 		})
+	}
+}
+
+func TestAge(t *testing.T) {
+	for text, want := range map[string]time.Duration{"90d": 90 * 24 * time.Hour, "36h": 36 * time.Hour, "36500d": 36500 * 24 * time.Hour} {
+		c, err := Load(flags(t, "--retain", text), environment{}.env())
+		require.NoError(t, err)
+		assert.Equal(t, Age(want), c.Retain)
+		c, err = load(t, "retain: "+text+"\n", environment{})
+		require.NoError(t, err)
+		assert.Equal(t, Age(want), c.Retain)
 	}
 }
 

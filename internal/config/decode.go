@@ -2,8 +2,6 @@ package config
 
 import (
 	"errors"
-	"io"
-	"os"
 	"reflect"
 	"strconv"
 	"strings"
@@ -11,22 +9,6 @@ import (
 	"github.com/prism-rpc/prism-rpc/internal/plain"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
-
-var errTooLarge = errors.New("file too large")
-
-// readBounded reads a file of at most max bytes.
-func readBounded(path string, max int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, max+1))
-	if err == nil && int64(len(data)) > max {
-		return nil, errTooLarge
-	}
-	return data, err
-}
 
 // decode puts the document's values into s, with the defaults for those that it
 // leaves out or empty, and checks them. The error is an *Error.
@@ -66,6 +48,8 @@ func (d *document) locate(f schema.FieldError) *Error {
 		} else if len(known) > 0 {
 			e.Hint = "known here: " + strings.Join(known, ", ")
 		}
+	case "unique": // its sentence can name what stands twice
+		e.Message = "stands twice; keep one of them"
 	case "type":
 		if strings.HasPrefix(f.Message, "must be a string, not ") && !strings.HasSuffix(f.Message, "object") && !strings.HasSuffix(f.Message, "array") {
 			e.Hint = "put the value in quotes"

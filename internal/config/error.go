@@ -1,17 +1,15 @@
 package config
 
 import (
-	"errors"
-	"io/fs"
 	"strconv"
 	"strings"
-
-	"github.com/prism-rpc/prism-rpc/internal/plain"
 )
 
 // Error is a configuration that can't be used: what is wrong, where, and what
 // would be right. It holds keys, never values. Line and Column count from 1,
-// columns in code points; 0 where the place is not in a file.
+// columns in code points; 0 where the place is not in a file. Path and key are
+// as they were written: whoever shows them takes secrets out, then makes them
+// fit to be shown.
 type Error struct {
 	Path       string `json:"path,omitempty"`
 	Line       int    `json:"line,omitzero"`
@@ -22,11 +20,11 @@ type Error struct {
 	Message    string `json:"-"`
 }
 
-// Error is one line: path:line:column: key: message (hint).
+// Error is path:line:column: key: message (hint).
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.Path != "" {
-		b.WriteString(plain.Text(e.Path, 1024))
+		b.WriteString(e.Path)
 		for _, n := range []int{e.Line, e.Column} {
 			if n > 0 {
 				b.WriteString(":" + strconv.Itoa(n))
@@ -35,16 +33,17 @@ func (e *Error) Error() string {
 		b.WriteString(": ")
 	}
 	if e.Key != "" {
-		b.WriteString(plain.Text(e.Key, 256) + ": ")
+		b.WriteString(e.Key + ": ")
 	}
 	b.WriteString(e.Message)
 	if e.Hint != "" {
 		b.WriteString(" (" + e.Hint + ")")
 	}
-	return strings.ReplaceAll(b.String(), "\n", `\n`)
+	return b.String()
 }
 
-// A UsageError is a command line that can't be used.
+// A UsageError is a command line that can't be used. It holds words as they
+// were typed, as Error does.
 type UsageError struct {
 	Message string
 	Hint    string
@@ -55,13 +54,4 @@ func (e *UsageError) Error() string {
 		return e.Message
 	}
 	return e.Message + " (" + e.Hint + ")"
-}
-
-// Reason is why a file could not be read, without its path.
-func Reason(err error) string {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err.Error()
-	}
-	return err.Error()
 }

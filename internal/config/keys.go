@@ -1,6 +1,8 @@
 package config
 
 import (
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -34,6 +36,7 @@ type Settings struct {
 	Store    string `json:"store,omitempty"`
 	StoreDir string `json:"storeDir,omitempty"`
 	Profile  string `json:"profile,omitempty"`
+	Retain   Age    `json:"retain,omitempty"` // how long an untouched session is kept; 0: for ever
 
 	Framing         string   `json:"framing,omitempty"`
 	MaxFrame        int      `json:"maxFrame,omitempty"`
@@ -58,7 +61,8 @@ type Providers struct {
 type OpenAISettings struct {
 	BaseURL       string `json:"baseUrl,omitempty" validate:"max=4096"` // with its /v1
 	APIKeyEnv     string `json:"apiKeyEnv,omitempty" validate:"max=256"`
-	AllowInsecure bool   `json:"allowInsecure,omitempty"` // the key may travel over plain http
+	AllowInsecure bool   `json:"allowInsecure,omitempty"`              // the key may travel over plain http
+	CAFile        string `json:"caFile,omitempty" validate:"max=4096"` // whom TLS trusts, as PEM; default: the system's roots
 }
 
 // Layer is a layer of the system prompt (P13).
@@ -79,8 +83,8 @@ type Context struct {
 	Layout schema.Layout         `json:"layout,omitempty" validate:"omitempty,oneof=cache_aware legacy"`
 	Blocks []schema.ContextBlock `json:"blocks,omitempty" validate:"max=64"`
 
-	MaxContextTokens int     `json:"maxContextTokens,omitempty" validate:"min=0"`         // what the model takes; 0 is not known
-	CompactAt        float64 `json:"compactAt,omitempty" validate:"min=0,max=1"` // the part of it from which on older turns are summarised; 0 is 0.8
+	MaxContextTokens int     `json:"maxContextTokens,omitempty" validate:"min=0"` // what the model takes; 0 is not known
+	CompactAt        float64 `json:"compactAt,omitempty" validate:"min=0,max=1"`  // the part of it from which on older turns are summarised; 0 is 0.8
 }
 
 // EnvSecret is a secret that an environment variable holds. Short is the
@@ -176,21 +180,7 @@ type Duration time.Duration
 
 // UnmarshalJSONFrom reads the text form.
 func (d *Duration) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	switch dec.PeekKind() {
-	case jsontext.KindNull:
-		return dec.SkipValue()
-	case jsontext.KindString:
-	default:
-		return refuse(dec, durationShape)
-	}
-	var text string
-	if err := json.UnmarshalDecode(dec, &text); err != nil {
-		return err
-	}
-	if !d.parse(text) {
-		return schema.BadField("", "duration", durationShape)
-	}
-	return nil
+	return unmarshalSpan(dec, d.parse, durationShape)
 }
 
 const durationShape = "must be a duration above zero, such as 500ms, 90s or 2m"
@@ -199,6 +189,49 @@ func (d *Duration) parse(text string) bool {
 	parsed, err := time.ParseDuration(text)
 	*d = Duration(parsed)
 	return err == nil && parsed > 0
+}
+
+// Age is written in whole days or hours: 90d, 36h. It is above zero.
+type Age time.Duration
+
+// UnmarshalJSONFrom reads the text form.
+func (a *Age) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	return unmarshalSpan(dec, a.parse, ageShape)
+}
+
+const ageShape = "must be a number of days or hours above zero, such as 90d or 36h"
+
+func (a *Age) parse(text string) bool {
+	const most = 100 * 365 * 24 * time.Hour
+	number, unit := strings.TrimSuffix(text, "h"), time.Hour
+	if strings.HasSuffix(text, "d") {
+		number, unit = strings.TrimSuffix(text, "d"), 24*time.Hour
+	}
+	n, err := strconv.ParseUint(number, 10, 32)
+	if err != nil || number == text || n == 0 || time.Duration(n) > most/unit {
+		return false
+	}
+	*a = Age(time.Duration(n) * unit)
+	return true
+}
+
+// unmarshalSpan reads a text that parse takes.
+func unmarshalSpan(dec *jsontext.Decoder, parse func(string) bool, shape string) error {
+	switch dec.PeekKind() {
+	case jsontext.KindNull:
+		return dec.SkipValue()
+	case jsontext.KindString:
+	default:
+		return refuse(dec, shape)
+	}
+	var text string
+	if err := json.UnmarshalDecode(dec, &text); err != nil {
+		return err
+	}
+	if !parse(text) {
+		return schema.BadField("", "duration", shape)
+	}
+	return nil
 }
 
 func refuse(dec *jsontext.Decoder, message string) error {

@@ -30,6 +30,7 @@ type OpenAI struct {
 	KeyEnv        string // the variable that holds the key, or should
 	KeyMissing    bool   // there is none, and the server needs one
 	AllowInsecure bool
+	CAFile        string // whom TLS trusts; empty: the system's roots
 }
 
 // UsesOpenAI tells whether a turn can be answered by the openai provider.
@@ -113,7 +114,7 @@ func (c *Config) resolveOpenAI(flags *Flags, env Env) error {
 	if !c.UsesOpenAI() {
 		return nil
 	}
-	c.OpenAI.AllowInsecure = c.Providers.OpenAI.AllowInsecure
+	c.OpenAI.AllowInsecure, c.OpenAI.CAFile = c.Providers.OpenAI.AllowInsecure, c.Providers.OpenAI.CAFile
 	key, base := "providers.openai.baseUrl", c.Providers.OpenAI.BaseURL
 	if c.BaseURL != "" {
 		key, base = "baseUrl", c.BaseURL

@@ -21,7 +21,7 @@ type Setting struct {
 	Default string // as the flag would give it
 	Help    string
 
-	field func(*Settings) any       // a *string, *int, *Duration, *Strings or *Instruction
+	field func(*Settings) any       // a *string, *int, *Duration, *Age, *Strings or *Instruction
 	rule  func(value string) string // what is wrong with a text, or with each of a list; nil: nothing
 }
 
@@ -62,6 +62,8 @@ var table = []Setting{
 		func(s *Settings) any { return &s.StoreDir }, nil},
 	{"profile", "profile", "NAME", "Sessions", "default", "sessions of another profile are apart",
 		func(s *Settings) any { return &s.Profile }, idFault},
+	{"retain", "retain", "AGE", "Sessions", "", "delete sessions untouched for so long, such as 90d",
+		func(s *Settings) any { return &s.Retain }, nil},
 
 	{"redactEnv", "redact-env", "NAME", "Secrets", "", "never write the value of this environment variable (repeatable)",
 		func(s *Settings) any { return &s.RedactEnv }, variableFault},
@@ -118,6 +120,10 @@ func (t *Setting) set(s *Settings, values []string) string {
 	case *Duration:
 		if !field.parse(last) {
 			return durationShape
+		}
+	case *Age:
+		if !field.parse(last) {
+			return ageShape
 		}
 	case *Strings:
 		*field = values

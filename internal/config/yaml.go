@@ -23,7 +23,7 @@ const (
 // A place in the file, from 1; columns in code points.
 type place struct{ line, column int }
 
-// A document is a YAML file as JSON, with the place of each key and value by
+// A document is a file as JSON, with the place of each key and value by
 // its path, as in injectors[0].when.
 type document struct {
 	path   string
@@ -32,14 +32,14 @@ type document struct {
 	values map[string]place
 }
 
-// parse reads one YAML document whose root is a mapping; an empty file is an
+// parse reads one document, YAML or JSON, whose root is a mapping; an empty file is an
 // empty one. The error is an *Error.
 func parse(path string, data []byte) (*document, error) {
 	if at, ok := unreadable(data); ok {
 		return nil, &Error{Path: path, Line: at.line, Column: at.column,
 			Message: "is not UTF-8 text", Hint: "save the file as UTF-8 without control characters"}
 	}
-	root, err := single(data)
+	root, err := tree(data)
 	if err != nil {
 		return nil, syntaxError(path, data, err)
 	}
@@ -61,7 +61,7 @@ func parse(path string, data []byte) (*document, error) {
 // unreadable finds the first byte that no YAML text holds.
 func unreadable(data []byte) (place, bool) {
 	at := place{1, 1}
-	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	data = withoutMark(data)
 	for len(data) > 0 {
 		r, n := utf8.DecodeRune(data)
 		switch {
@@ -105,12 +105,20 @@ func syntaxError(path string, data []byte, err error) *Error {
 	if errors.Is(err, errSeveral) {
 		return &Error{Path: path, Message: err.Error(), Hint: "keep what stands before the second ---"}
 	}
+	var bad *jsonError
+	if errors.As(err, &bad) {
+		return &Error{Path: path, Line: bad.line, Column: bad.column, Message: bad.message,
+			Hint: "a file that begins with { or [ is read as JSON, else as YAML"}
+	}
 	e := &Error{Path: path, Message: strings.TrimPrefix(err.Error(), "yaml: ")}
 	if rest, ok := strings.CutPrefix(e.Message, "line "); ok {
 		if n, message, ok := strings.Cut(rest, ": "); ok {
 			e.Line, _ = strconv.Atoi(n) // 0, no line, when it is none
 			e.Message = message
 		}
+	}
+	if strings.HasPrefix(e.Message, "unknown anchor") { // which would follow
+		e.Message = "an alias names an anchor that is not there"
 	}
 	e.Column = firstColumn(data, e.Line)
 	if bytes.ContainsRune(data, '\t') {
