@@ -221,10 +221,15 @@ func isEmptyArray(raw []byte) bool {
 // reading gives a session to read from: the connection's default one, made on
 // first use, or one that exists.
 func (s *server) reading(id string) (*session.Session, error) {
-	if id == "" {
-		return s.Sessions.Open(s.ownSession())
+	if id != "" {
+		return s.Sessions.View(id)
 	}
-	return s.Sessions.View(id)
+	own := s.ownSession()
+	found, err := s.Sessions.View(own)
+	if errors.Is(err, session.ErrNotFound) {
+		return s.Sessions.Open(own)
+	}
+	return found, err
 }
 
 // writing gives a session to change.

@@ -43,6 +43,7 @@ func (r *Run) endQueued() {
 // cancelled, in the order in which they were asked for, which is also the
 // order in which they end.
 func (s *Session) Abort(runID string, clear bool) []*Run {
+	s = s.present()
 	s.mu.Lock()
 	var targets []*Run
 	if r := s.running; r != nil && !r.closing && (runID == "" || r.id == runID) {

@@ -107,7 +107,7 @@ func (r *Run) executeAsked() (more bool) {
 	s := r.session
 	result, err := r.condense(schema.CompactManual, allOf)
 	s.mu.Lock()
-	s.running, s.settled = nil, r.settled
+	s.running, s.settled, s.usedAt = nil, r.settled, time.Now()
 	more = len(s.queue) > 0
 	s.mu.Unlock()
 	r.asked.result = result

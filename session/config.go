@@ -40,6 +40,7 @@ type Config struct {
 
 	InjectorTimeout time.Duration // default 5 s
 	CancelGrace     time.Duration // how long a provider may take to notice a cancel; default 1 s
+	IdleLock        time.Duration // how long a session without a turn keeps its log from other processes; default 10 min
 	Limits          Limits
 	Logger          *zap.Logger // nil logs nothing
 }
@@ -50,4 +51,5 @@ type Limits struct {
 	MaxQueueBytes int // of their input; 64 MiB
 	MaxRunning    int // turns that run at once; 64
 	MaxAnswer     int // bytes of one answer; 16 MiB
+	MaxIdle       int // sessions without work that stay in memory, where there is a store; 1,000
 }

@@ -1,13 +1,117 @@
 package session
 
-// writable is the session of s's id that is in memory now: s, unless it was
-// let go of since. Errors: those of Manager.Lookup.
+import "go.uber.org/zap"
+
+// A Manager with a store holds at most Limits.MaxIdle idle sessions in memory:
+// beyond that, those that were used longest ago are let go of, and come back
+// from the store when they are asked for.
+
+// triedAtOnce bounds how many sessions that can't be let go of are looked at
+// each time.
+const triedAtOnce = 16
+
+// used notes that s is in use; mu is held.
+func (m *Manager) used(s *Session) {
+	if s.place == nil {
+		s.place = m.order.PushBack(s)
+		return
+	}
+	m.order.MoveToBack(s.place)
+}
+
+// forget takes s out of memory; mu is held.
+func (m *Manager) forget(s *Session) {
+	if m.sessions[s.id] == s {
+		delete(m.sessions, s.id)
+	}
+	if s.place != nil {
+		m.order.Remove(s.place)
+		s.place = nil
+	}
+}
+
+// trim lets go of the sessions beyond those that may stay; mu is held.
+func (m *Manager) trim() {
+	if m.cfg.Store == nil {
+		return
+	}
+	for range triedAtOnce {
+		if m.order.Len()-m.running-len(m.ready) <= m.cfg.Limits.MaxIdle {
+			return
+		}
+		oldest, ok := m.order.Front().Value.(*Session)
+		if !ok || !m.evict(oldest) {
+			m.order.MoveToBack(m.order.Front())
+		}
+	}
+}
+
+// evict lets go of a session if the store has all that is known of it, nothing
+// is being done with it, and its last answer has been passed on; mu is held.
+func (m *Manager) evict(s *Session) bool {
+	if !s.saving.TryLock() {
+		return false
+	}
+	defer s.saving.Unlock()
+	if !s.logMu.TryLock() {
+		return false
+	}
+	defer s.logMu.Unlock()
+	if s.unsynced || s.log == nil && s.mark == "" || !s.retire() {
+		return false
+	}
+	if err := s.dropLog(); err != nil {
+		m.cfg.Logger.Warn("a session's log was not closed", zap.String("session", s.id), zap.Error(err))
+	}
+	m.forget(s)
+	return true
+}
+
+// retire marks a session as gone that nothing but memory needs.
+func (s *Session) retire() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.busy() || s.gone || len(s.hiding.own) > 0 {
+		return false
+	}
+	if s.settled != nil {
+		select {
+		case <-s.settled:
+		default:
+			return false
+		}
+	}
+	s.gone = true
+	return true
+}
+
+// writable is the session of s's id that can be written to: s, unless it or
+// its log was let go of. Errors: those of Manager.Lookup.
 func (s *Session) writable() (*Session, error) {
+	if s.isOpen() {
+		return s, nil
+	}
+	return s.manager.Lookup(s.id)
+}
+
+func (s *Session) isOpen() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.gone && !s.resting
+}
+
+// present is s, unless it was let go of: then the session of its id as it is
+// now.
+func (s *Session) present() *Session {
 	s.mu.Lock()
 	gone := s.gone
 	s.mu.Unlock()
 	if !gone {
-		return s, nil
+		return s
 	}
-	return s.manager.Lookup(s.id)
+	now, err := s.manager.View(s.id)
+	if err != nil {
+		return s // what was known of it last
+	}
+	return now
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -175,7 +176,7 @@ func (r *Run) finish(o outcome) (more bool) {
 	if o.committed {
 		s.keep(o.turn, r.redactor)
 	}
-	s.running, s.settled = nil, r.settled
+	s.running, s.settled, s.usedAt = nil, r.settled, time.Now()
 	more = len(s.queue) > 0
 	s.mu.Unlock()
 	redacted := r.tally.list()

@@ -42,6 +42,7 @@ func (s *Session) logTurn(r *Run, o *outcome) error {
 	if err := s.log.Commit(r.turn, b); err != nil {
 		return storeFailed(err)
 	}
+	s.unsynced = false
 	return nil
 }
 
@@ -108,6 +109,7 @@ func (s *Session) appendMade(make func() ([]byte, error)) error {
 	if err != nil {
 		return err
 	}
+	s.unsynced = true
 	if err := s.log.Append(record); err != nil {
 		return storeFailed(err)
 	}
@@ -126,8 +128,11 @@ func (s *Session) openLog() error {
 
 // create writes the log's header unless there is a log; logMu is held.
 func (s *Session) create() error {
-	if s.log != nil {
+	switch {
+	case s.log != nil:
 		return nil
+	case s.mark != "":
+		return storeFailed(errGone) // whoever writes has woken the session before
 	}
 	s.mu.Lock()
 	settings := s.settings
@@ -145,7 +150,8 @@ func (s *Session) create() error {
 	if err != nil {
 		return storeFailed(err)
 	}
-	s.log = log
+	s.hold(log)
+	s.unsynced = true
 	return nil
 }
 
@@ -153,24 +159,32 @@ func (s *Session) create() error {
 func (s *Session) Sync() error {
 	s.logMu.Lock()
 	defer s.logMu.Unlock()
-	if s.log == nil {
+	return s.sync()
+}
+
+// sync is Sync with logMu held.
+func (s *Session) sync() error {
+	if s.log == nil || !s.unsynced {
 		return nil
 	}
 	if err := s.log.Sync(); err != nil {
 		return storeFailed(err)
 	}
+	s.unsynced = false
 	return nil
 }
 
 func (s *Session) closeLog() error {
 	s.logMu.Lock()
 	defer s.logMu.Unlock()
-	if s.log == nil {
-		return nil
-	}
-	log := s.log
-	s.log = nil
-	return log.Close()
+	return s.dropLog()
+}
+
+// takeLog makes log, which was opened for it, the session's.
+func (s *Session) takeLog(log Log) {
+	s.logMu.Lock()
+	defer s.logMu.Unlock()
+	s.hold(log)
 }
 
 // replay takes one record of a stored log. A log is input like any other:
@@ -231,6 +245,8 @@ func (s *Session) replayStarted(record []byte) error {
 func (s *Session) replayPartial(r *schema.PartialRecord) error {
 	if s.cut.is(r.RunID) {
 		s.cut.partial = append(s.cut.partial, r.Text...)
+	} else if s.interrupted != nil && s.interrupted.RunID == r.RunID {
+		s.interrupted.Partial += r.Text
 	}
 	return nil
 }
@@ -238,6 +254,9 @@ func (s *Session) replayPartial(r *schema.PartialRecord) error {
 func (s *Session) replayFailed(r *schema.FailedRecord) error {
 	if s.cut.is(r.RunID) {
 		s.cut.forget()
+	}
+	if s.interrupted != nil && s.interrupted.RunID == r.RunID {
+		s.interrupted = nil // it was only under way when the log was read before
 	}
 	return nil
 }

@@ -25,6 +25,8 @@ func (m *Manager) CloseSession(id string) (ended func() error) {
 	runs := s.Abort("", true)
 	return func() error {
 		waitSettled(runs)
+		s.saving.Lock() // what is being saved is saved first
+		defer s.saving.Unlock()
 		return m.release(s)
 	}
 }
@@ -50,7 +52,7 @@ func (m *Manager) release(s *Session) error {
 		return nil
 	}
 	err := s.closeLog() // before another one of its id can open it
-	delete(m.sessions, s.id)
+	m.forget(s)
 	m.mu.Unlock()
 	return err
 }

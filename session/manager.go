@@ -1,6 +1,7 @@
 package session
 
 import (
+	"container/list"
 	"errors"
 	"maps"
 	"slices"
@@ -29,6 +30,7 @@ type Manager struct {
 
 	mu       sync.Mutex // never taken while a Session's mu is held
 	sessions map[string]*Session
+	order    *list.List // of all sessions, those used longest ago first
 	ready    []*Session // have a run to start, in the order in which they may
 	running  int
 	closed   bool
@@ -38,7 +40,7 @@ type Manager struct {
 // NewManager makes a Manager. Close ends it.
 func NewManager(cfg Config) (*Manager, error) {
 	cfg.setDefaults()
-	m := &Manager{cfg: cfg, sessions: map[string]*Session{}}
+	m := &Manager{cfg: cfg, sessions: map[string]*Session{}, order: list.New()}
 	m.redactor.Store(cfg.Redactor)
 	return m, nil
 }
@@ -48,7 +50,9 @@ func (c *Config) setDefaults() {
 	orElse(&c.Limits.MaxQueueBytes, 64<<20)
 	orElse(&c.Limits.MaxRunning, 64)
 	orElse(&c.Limits.MaxAnswer, 16<<20)
+	orElse(&c.Limits.MaxIdle, 1000)
 	orElse(&c.CancelGrace, time.Second)
+	orElse(&c.IdleLock, 10*time.Minute)
 	orElse(&c.CompactAt, 0.8)
 	orElse(&c.Layout, schema.LayoutCacheAware)
 	orElse(&c.Registry, &inject.Registry{})
@@ -104,13 +108,18 @@ func (m *Manager) Open(id string) (*Session, error) {
 // View gives the session of that id for reading: the one in memory, else a
 // copy of the stored one, which takes nothing. Errors: ErrNotFound, ErrStore.
 func (m *Manager) View(id string) (*Session, error) {
+	var own []schema.SecretValue
 	if s := m.inMemory(id); s != nil {
-		return s, nil
+		if err := s.catchUp(); !errors.Is(err, errGone) {
+			return s, err
+		}
+		own = s.hiding.own
 	}
 	if m.cfg.Store == nil {
 		return nil, ErrNotFound
 	}
 	s := m.newSession(id)
+	s.hiding.own = own
 	switch err := m.cfg.Store.Read(id, s.replay); {
 	case errors.Is(err, ErrNotFound):
 		return nil, ErrNotFound
@@ -147,28 +156,52 @@ func (m *Manager) checkID(id string) error {
 func (m *Manager) inMemory(id string) *Session {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.sessions[id]
+	s := m.sessions[id]
+	if s != nil {
+		m.used(s)
+	}
+	return s
 }
 
 // find gives the session of that id, from memory or from the store; nil when
 // there is none.
 func (m *Manager) find(id string) (*Session, error) {
 	if s := m.inMemory(id); s != nil {
-		return s, nil
+		if err := s.wake(); !errors.Is(err, errGone) {
+			return s, err
+		}
 	}
 	if m.cfg.Store == nil {
 		return nil, nil
 	}
 	m.loading.Lock()
 	defer m.loading.Unlock()
+	var own []schema.SecretValue
 	if s := m.inMemory(id); s != nil {
-		return s, nil
+		if err := s.wake(); !errors.Is(err, errGone) {
+			return s, err
+		}
+		own = s.hiding.own
+		m.discard(s)
 	}
-	return m.load(id)
+	return m.load(id, own)
 }
 
-func (m *Manager) load(id string) (*Session, error) {
+// discard takes a session out of memory of which the log says something else.
+func (m *Manager) discard(s *Session) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gone = true
+	m.forget(s)
+}
+
+// load takes a session from the store; own are the secrets that it is known to
+// hide. It is nil when there is none.
+func (m *Manager) load(id string, own []schema.SecretValue) (*Session, error) {
 	s := m.newSession(id)
+	s.hiding.own = own
 	log, err := m.cfg.Store.Open(id, s.replay)
 	var locked *LockedError
 	switch {
@@ -179,10 +212,11 @@ func (m *Manager) load(id string) (*Session, error) {
 	case err != nil:
 		return nil, storeFailed(err)
 	}
-	s.log = log
 	if err := s.endReplay(); err != nil {
-		return nil, errors.Join(storeFailed(err), s.closeLog())
+		return nil, errors.Join(storeFailed(err), log.Close())
 	}
+	s.cut = cutTurn{}
+	s.takeLog(log)
 	return m.add(s)
 }
 
@@ -197,6 +231,8 @@ func (m *Manager) add(s *Session) (*Session, error) {
 		return known, nil
 	}
 	m.sessions[s.id] = s
+	m.used(s)
+	m.trim()
 	return s, nil
 }
 
@@ -293,6 +329,7 @@ func (m *Manager) work(r *Run) {
 		m.ready = append(m.ready, r.session)
 	}
 	m.pump()
+	m.trim()
 }
 
 // Close cancels what runs, waits for it, and lets go of all sessions. The store

@@ -1,8 +1,10 @@
 package session
 
 import (
+	"container/list"
 	"context"
 	"sync"
+	"time"
 
 	"github.com/prism-rpc/prism-rpc/internal/plain"
 	"github.com/prism-rpc/prism-rpc/provider"
@@ -20,6 +22,8 @@ type Session struct {
 	settings     schema.SessionSettings
 	edits        int        // of the settings, so far
 	gone         bool       // no longer the manager's; see release
+	resting      bool       // its log was let go of; see rest
+	usedAt       time.Time  // when a run ended last, or somebody wanted to write
 	turns        []turnInfo // committed, from turn 1
 	history      provider.History
 	compacted    compacted
@@ -34,8 +38,15 @@ type Session struct {
 	queue        []*Run          // accepted, not started
 	queueBytes   int
 
-	logMu sync.Mutex // never taken while mu is held
-	log   Log        // nil until the first record
+	saving sync.RWMutex // read-held from a change of settings until it is saved
+
+	logMu    sync.Mutex  // never taken while mu is held
+	log      Log         // nil until the first record, and while the session rests
+	mark     Mark        // to where the log was read, while it rests
+	idle     *time.Timer // calls rest; nil until there is a log
+	unsynced bool        // the log holds more than is durable
+
+	place *list.Element // in manager.order; guarded by manager.mu
 }
 
 // turnInfo is what a history does not keep of a turn.
@@ -77,6 +88,7 @@ func (s *Session) do(ctx context.Context, start Start) (*schema.TurnResult, erro
 // runs, no piece of the running turn's answer is on its way. OnEvent must not
 // call it.
 func (s *Session) StateWith(also func(*schema.SessionState)) *schema.SessionState {
+	s = s.present()
 	for {
 		if st := s.stateOf(s.current(), also); st != nil {
 			return st
@@ -108,6 +120,7 @@ func (s *Session) current() *Run {
 // State tells where the session stands; what number the running turn's last
 // event has is not known here.
 func (s *Session) State() *schema.SessionState {
+	s = s.present()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	red := s.redactor()
@@ -172,6 +185,7 @@ const pageBytes = 4 << 20
 // Messages gives the committed dialogue of up to limit turns after afterTurn,
 // fewer when they are long.
 func (s *Session) Messages(afterTurn, limit int) *schema.MessagesResult {
+	s = s.present()
 	s.mu.Lock()
 	turns, history := s.turns, s.cleanHistory(s.redactor())
 	s.mu.Unlock()

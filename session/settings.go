@@ -42,29 +42,58 @@ func hideSettings(red *redact.Redactor, settings schema.SessionSettings) schema.
 }
 
 // Update changes the given settings from the session's next turn on; those
-// that are null are again as configured. The change holds at once; save makes
-// it durable and, where it can't, takes it back. Errors: *inject.UnknownError,
-// *schema.ParamsError.
+// that are null are again as configured. The change holds at once; save, which
+// must be called, makes it durable and, where it can't, takes it back. Errors:
+// *inject.UnknownError, *schema.ParamsError, those of Manager.Lookup.
 func (s *Session) Update(p *schema.UpdateSessionParams) (save func() error, err error) {
 	if _, err := s.manager.cfg.Registry.Resolve(p.InstructionInjectors.Value); err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := checkModel(s.redactor(), p.Model.Value); err != nil {
+	if s, err = s.beginSaving(); err != nil {
 		return nil, err
 	}
-	before := s.settings
-	s.settings = hideSettings(s.redactor(), patched(before, p))
-	s.edits++
-	edit := s.edits
+	edit, before, err := s.edit(p)
+	if err != nil {
+		s.saving.RUnlock()
+		return nil, err
+	}
 	return func() error {
+		defer s.saving.RUnlock()
 		err := s.saveSettings()
 		if err != nil {
 			s.takeBack(edit, before)
 		}
 		return err
 	}, nil
+}
+
+// beginSaving gives the session of s's id with its log open, which stays so
+// until saving is unlocked.
+func (s *Session) beginSaving() (*Session, error) {
+	for {
+		open, err := s.writable()
+		if err != nil {
+			return nil, err
+		}
+		open.saving.RLock()
+		if open.isOpen() {
+			return open, nil
+		}
+		open.saving.RUnlock()
+	}
+}
+
+// edit makes the change and tells which one it is and what was there before.
+func (s *Session) edit(p *schema.UpdateSessionParams) (edit int, before schema.SessionSettings, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := checkModel(s.redactor(), p.Model.Value); err != nil {
+		return 0, before, err
+	}
+	before = s.settings
+	s.settings = hideSettings(s.redactor(), patched(before, p))
+	s.edits++
+	return s.edits, before, nil
 }
 
 func patched(settings schema.SessionSettings, p *schema.UpdateSessionParams) schema.SessionSettings {
