@@ -32,6 +32,9 @@ type setUp struct {
 	NoProvider bool
 	Notices    []schema.Notice // of start-up
 	Calls      *int            // how often the provider is to be called in all
+
+	MaxContextTokens int
+	CompactAt        float64
 }
 
 func TestTalk(t *testing.T) {
@@ -57,7 +60,7 @@ func newServer(t *testing.T, files map[string][]byte) talk.Serve {
 	red := redactor(t, up.Secrets)
 	cfg := session.Config{
 		Provider: model, Model: "test-model", Base: up.Base, Names: up.Names, Registry: registry(t, up.Injectors),
-		Redactor: red, Store: memstore.New(),
+		Redactor: red, Store: memstore.New(), MaxContextTokens: up.MaxContextTokens, CompactAt: up.CompactAt,
 	}
 	if up.NoProvider {
 		cfg.Provider = nil

@@ -103,9 +103,12 @@ func (r *Run) condenseTo(old provider.History, to int, result *schema.CompactRes
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	before := s.sent(r.redactor)
 	s.keepCompaction(record, r.redactor)
-	sent := s.sent(r.redactor)
-	result.Generation, result.TokensAfter = record.Generation, s.estimate(sent.Size())
+	after := s.sent(r.redactor)
+	result.Generation = record.Generation
+	// Both anew: the summarising call may have taught what a token is.
+	result.TokensBefore, result.TokensAfter = s.estimate(before.Size()), s.estimate(after.Size())
 	return nil
 }
 
