@@ -72,10 +72,13 @@ func (n *Notifier) open(send func(schema.Notice)) (lost int) {
 	return n.dropped
 }
 
-// firstReply lets notices out.
+// firstReply lets notices out, and the host know.
 func (s *server) firstReply() {
 	if lost := s.Notifier.open(s.notice); lost > 0 {
 		s.Logger.Warn("notices were dropped before the first reply", zap.Int("count", lost))
+	}
+	if s.AfterFirstReply != nil {
+		s.AfterFirstReply()
 	}
 }
 
