@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/prism-rpc/prism-rpc/internal/plain"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
@@ -86,7 +85,7 @@ func FileInjectors(files []NamedFile) ([]Injector, error) {
 }
 
 func inFile(path string, err error) error {
-	return fmt.Errorf("injector file %s: %w", plain.Text(path, 512), err)
+	return fmt.Errorf("injector file %s: %w", path, err)
 }
 
 // fileName is the name that a file gives its injector. Some systems decompose
