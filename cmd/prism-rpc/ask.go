@@ -25,7 +25,7 @@ const (
 )
 
 // ask asks one question and writes the answer to out.
-func ask(ctx context.Context, flags *config.Flags, text, mode string, out io.Writer) error {
+func ask(ctx context.Context, flags *config.Flags, text, mode string, out *os.File) error {
 	ctx, cancel := untilSignal(ctx)
 	defer cancel(nil)
 	p, err := start(flags)
@@ -64,13 +64,13 @@ func question(text string, max int) (schema.Input, error) {
 	return schema.Input{schema.TextBlock(text)}, nil
 }
 
-func (p *process) ask(ctx context.Context, cancel context.CancelCauseFunc, input schema.Input, mode string, out io.Writer) error {
-	answer := &printer{out: out, cancel: cancel}
+func (p *process) ask(ctx context.Context, cancel context.CancelCauseFunc, input schema.Input, mode string, out *os.File) error {
+	answer := &printer{out: out, terminal: isTerminal(out), cancel: cancel}
 	options := session.RunOptions{}
 	if mode == modePrint {
 		options.OnEvent = answer.event
 	}
-	run, err := p.manager.Begin(ctx, session.Start{
+	run, err := p.manager().Begin(ctx, session.Start{
 		SessionID: cmp.Or(p.cfg.Session, session.NewID()), Input: input, Create: true, RunOptions: options,
 	})
 	if err != nil {
@@ -102,18 +102,35 @@ func writeLine(out io.Writer, v any) error {
 	return err
 }
 
-// A printer writes the text of an answer as it comes, fit for a terminal.
+// A printer writes the text of an answer as it comes, on a terminal made fit
+// for it.
 type printer struct {
-	out    io.Writer
-	cancel context.CancelCauseFunc
-	last   byte
-	err    error // of the first write that failed
+	out      io.Writer
+	terminal bool
+	cancel   context.CancelCauseFunc
+	last     byte
+	err      error // of the first write that failed
 }
 
 func (a *printer) event(e schema.Event) {
-	if delta, ok := e.(*schema.MessageDelta); ok && delta.Text != "" {
-		a.write(plain.Text(delta.Text, len(delta.Text)*len(`\u0000`)))
+	delta, ok := e.(*schema.MessageDelta)
+	switch {
+	case !ok || delta.Text == "":
+	case a.terminal:
+		a.write(fit(delta.Text))
+	default:
+		a.write(delta.Text)
 	}
+}
+
+// fit is all of a text, as it can be shown on a terminal.
+func fit(text string) string { return plain.Text(text, len(text)*len(`\u0000`)) }
+
+// isTerminal tells whether what is written to f may be shown to a person as it
+// is: f is a device.
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 func (a *printer) write(text string) {

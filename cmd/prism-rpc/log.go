@@ -15,17 +15,17 @@ import (
 )
 
 // openLog makes the logger that cfg asks for: JSON lines, each redacted as a
-// whole. It writes to stderr, also when the log file can't be opened, which is
+// whole with what hidden gives at that moment. It writes to stderr, also when the log file can't be opened, which is
 // the error. What the libraries print through the standard logger goes the same
 // way, at level debug: net/http prints there what a server sent unasked.
-func openLog(cfg *config.Config) (*zap.Logger, *lineWriter, error) {
+func openLog(cfg *config.Config, hidden func() *redact.Redactor) (*zap.Logger, *lineWriter, error) {
 	out, err := logOutput(cfg)
 	lines := &lineWriter{out: out}
 	level, levelErr := zapcore.ParseLevel(cfg.LogLevel)
 	if levelErr != nil {
 		level = zapcore.ErrorLevel
 	}
-	core := zapcore.NewCore(zapcore.NewJSONEncoder(logFormat()), &scrubber{cfg.Redactor, lines}, level)
+	core := zapcore.NewCore(zapcore.NewJSONEncoder(logFormat()), &scrubber{hidden, lines}, level)
 	logger := zap.New(core)
 	_, redirectErr := zap.RedirectStdLogAt(logger, zapcore.DebugLevel)
 	return logger, lines, errors.Join(err, redirectErr)
@@ -35,15 +35,11 @@ func logOutput(cfg *config.Config) (io.Writer, error) {
 	if cfg.LogFile == "" {
 		return os.Stderr, nil
 	}
-	f, err := openAppend(cfg.LogFile)
+	f, err := config.OpenAppend(cfg.LogFile)
 	if err != nil {
 		return os.Stderr, cfg.Bad("logFile", "can't be opened: "+config.Reason(err), "")
 	}
 	return f, nil
-}
-
-func openAppend(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 }
 
 func logFormat() zapcore.EncoderConfig {
@@ -59,12 +55,12 @@ func logFormat() zapcore.EncoderConfig {
 
 // A scrubber redacts whole lines, so that no field can go around it.
 type scrubber struct {
-	redactor *redact.Redactor
-	lines    *lineWriter
+	hidden func() *redact.Redactor
+	lines  *lineWriter
 }
 
 func (s *scrubber) Write(line []byte) (int, error) {
-	clean := s.redactor.JSON(bytes.TrimRight(line, "\n"), nil)
+	clean := s.hidden().JSON(bytes.TrimRight(line, "\n"), nil)
 	s.lines.add(append(bytes.Clone(clean), '\n'))
 	return len(line), nil
 }

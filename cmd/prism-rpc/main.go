@@ -13,7 +13,9 @@ import (
 	"syscall"
 
 	"github.com/prism-rpc/prism-rpc/internal/config"
+	"github.com/prism-rpc/prism-rpc/internal/panics"
 	"github.com/prism-rpc/prism-rpc/internal/plain"
+	"github.com/prism-rpc/prism-rpc/rpc"
 	"github.com/prism-rpc/prism-rpc/session"
 )
 
@@ -23,15 +25,27 @@ func main() { os.Exit(run(os.Args[1:])) }
 func run(args []string) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
-			say(panicText("the command", p))
+			say("prism-rpc: " + panics.Text("the command", p))
 			code = exitFailed
 		}
 	}()
-	err := newRoot(args).Execute()
-	if text := complaint(err); text != "" {
-		say(text)
+	flags := &config.Flags{}
+	err := newRoot(flags, args).Execute()
+	if text := complaint(withoutEarlySecrets(err, flags)); text != "" {
+		say("prism-rpc: " + text)
 	}
 	return exitCode(err)
+}
+
+// withoutEarlySecrets is err without what flags, environment and file say is a
+// secret, where it came before they were read.
+func withoutEarlySecrets(err error, flags *config.Flags) error {
+	var done *redactedError
+	if err == nil || errors.As(err, &done) || complaint(err) == "" {
+		return err
+	}
+	cfg, _ := config.Load(flags, config.ProcessEnv()) // what can't be read is not what err is about
+	return withoutSecrets(err, cfg.Redactor)
 }
 
 // say prints a line on stderr, unless that is full and nobody reads it.
@@ -62,19 +76,21 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// complaint is the one line that says why the process ends; nothing where
+// complaint is the one line, without the program's name, that says why the process ends; nothing where
 // nobody reads, or where whoever ends it knows why.
 func complaint(err error) string {
 	var killed *signalError
 	if err == nil || errors.As(err, &killed) || errors.Is(err, errSilent) || errors.Is(err, syscall.EPIPE) {
 		return ""
 	}
-	text := strings.ReplaceAll(plain.Text(err.Error(), 4<<10), "\n", " ")
-	if exitCode(err) == exitUsage {
-		return "prism-rpc: " + text
+	text := err.Error()
+	if errors.Is(err, rpc.ErrOutput) { // what follows from it goes without saying
+		text, _, _ = strings.Cut(text, "\n")
 	}
-	return text
+	return plain.Text(strings.ReplaceAll(text, "\n", "; "), maxComplaint)
 }
+
+const maxComplaint = 4 << 10 // bytes
 
 var (
 	// errSilent is an end with code 1 that needs no words.

@@ -1,9 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"crypto/x509"
 	"errors"
-	"os"
 	"time"
 
 	"github.com/prism-rpc/prism-rpc/internal/config"
@@ -46,17 +47,22 @@ func openProviders(cfg *config.Config) (*backEnds, error) {
 	return b, nil
 }
 
+// Bytes of the files that say how providers are to be called.
+const (
+	maxScript = 64 << 20
+	maxRoots  = 4 << 20
+)
+
 func openMock(cfg *config.Config) (provider.Provider, error) {
 	idle := mock.WithIdleTimeout(time.Duration(cfg.ProviderTimeout))
 	if cfg.MockScript == "" {
 		return mock.New(idle), nil
 	}
-	f, err := os.Open(cfg.MockScript)
+	text, err := config.ReadFile(cfg.MockScript, maxScript)
 	if err != nil {
 		return nil, cfg.Bad("mockScript", "can't be read: "+config.Reason(err), "check the path that --mock-script gives")
 	}
-	defer f.Close()
-	script, err := mock.LoadScript(f)
+	script, err := mock.LoadScript(bytes.NewReader(text))
 	var bad *mock.ScriptError
 	switch {
 	case errors.As(err, &bad):
@@ -71,7 +77,12 @@ func openOpenAI(cfg *config.Config) (provider.Provider, error) {
 	if cfg.OpenAI.KeyMissing {
 		return &keyless{cfg.OpenAI.KeyEnv}, nil
 	}
+	roots, err := readRoots(cfg)
+	if err != nil {
+		return nil, err
+	}
 	p, err := openai.New(openai.Options{
+		RootCAs:       roots,
 		BaseURL:       cfg.OpenAI.BaseURL,
 		Key:           cfg.OpenAI.Key,
 		IdleTimeout:   time.Duration(cfg.ProviderTimeout),
@@ -86,6 +97,23 @@ func openOpenAI(cfg *config.Config) (provider.Provider, error) {
 		return nil, cfg.Bad(cfg.OpenAI.BaseURLFrom, err.Error(), "")
 	}
 	return p, nil
+}
+
+// readRoots reads whom TLS is to trust; nil is the system's roots.
+func readRoots(cfg *config.Config) (*x509.CertPool, error) {
+	const key = "providers.openai.caFile"
+	if cfg.OpenAI.CAFile == "" {
+		return nil, nil
+	}
+	pem, err := config.ReadFile(cfg.OpenAI.CAFile, maxRoots)
+	if err != nil {
+		return nil, cfg.Bad(key, "can't be read: "+config.Reason(err), "")
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, cfg.Bad(key, "holds no certificate", "it takes certificates in PEM form")
+	}
+	return roots, nil
 }
 
 // keyless stands for a provider whose key is not set. As the chosen one it is

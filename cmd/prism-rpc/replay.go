@@ -21,8 +21,7 @@ import (
 
 // newReplay is a command that, when it is meant, has the flags of serving: these
 // say what there is to inject.
-func newReplay(meant bool) *cobra.Command {
-	flags := &config.Flags{}
+func newReplay(flags *config.Flags, meant bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay FILE",
 		Short: "Send a trace's requests to a server on the mock provider and compare what it answers",
@@ -50,7 +49,7 @@ func replay(ctx context.Context, flags *config.Flags, path string, out io.Writer
 	defer cancel(nil)
 	runs, err := readTrace(path)
 	if err != nil {
-		return &config.UsageError{Message: plain.Text(filepath.Base(path), 256) + ": " + config.Reason(err), Hint: "replay takes what --trace-file has made"}
+		return &config.UsageError{Message: filepath.Base(path) + ": " + config.Reason(err), Hint: "replay takes what --trace-file has made"}
 	}
 	p, err := load(flags)
 	defer p.lines.flush()
@@ -94,7 +93,7 @@ func (p *process) replayRun(ctx context.Context, rec *recording, sum *tallied, o
 	player := newPlayer(rec, p.cfg)
 	back.chosen = &paced{back.chosen, player}
 	back.byName = map[string]provider.Provider{"mock": back.chosen}
-	if p.manager, err = p.manage(os.Getenv, back); err != nil {
+	if err := p.manage(os.Getenv, back); err != nil {
 		return err
 	}
 	opts := p.options(nil)
@@ -104,7 +103,7 @@ func (p *process) replayRun(ctx context.Context, rec *recording, sum *tallied, o
 		return err
 	}
 	for _, line := range rec.differences(player.got, sum) {
-		clean := plain.Text(p.cfg.Redactor.Text(line, nil), 4<<10)
+		clean := plain.Text(p.redactor().Text(line, nil), 4<<10)
 		if _, err := fmt.Fprintln(out, strings.ReplaceAll(clean, "\n", " ")); err != nil {
 			return err
 		}

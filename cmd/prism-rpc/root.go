@@ -11,17 +11,19 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/prism-rpc/prism-rpc/internal/config"
+	"github.com/prism-rpc/prism-rpc/internal/plain"
 )
 
-// newRoot is the whole command line. Flags that args can't mean are not made.
-func newRoot(args []string) *cobra.Command {
-	flags := &config.Flags{}
+// newRoot is the whole command line; flags gets what it says. Flags that args
+// can't mean are not made.
+func newRoot(flags *config.Flags, args []string) *cobra.Command {
 	var text, mode string
 	root := &cobra.Command{
-		Use:           "prism-rpc",
-		Args:          noArguments,
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		Use:               "prism-rpc",
+		Args:              noArguments,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		PersistentPreRunE: needsStdout,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch asked := cmd.Flags().Changed("prompt"); {
 			case mode != modePrint && mode != modeJSON:
@@ -40,35 +42,77 @@ func newRoot(args []string) *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(printHelp)
 	root.SetArgs(args)
-	root.AddCommand(newSchema(), newVersion(), newReplay(slices.Contains(args, "replay")))
+	meant := func(name string) bool { return slices.Contains(args, name) }
+	root.AddCommand(newSchema(flags, meant("schema")), newVersion(flags, meant("version")),
+		newReplay(flags, meant("replay")), newSessions(flags, meant("sessions")))
 	completeChoices(root)
 	return root
 }
 
-func noArguments(_ *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
+var errNoStdout = errors.New("stdout is closed, so that nobody can read the answer")
+
+// needsStdout lets a command begin whose answer somebody can read. Serving
+// looks for itself.
+func needsStdout(cmd *cobra.Command, _ []string) error {
+	serves := !cmd.HasParent() && !cmd.Flags().Changed("prompt")
+	if !serves && stdoutClosed() {
+		return errNoStdout
 	}
-	return &config.UsageError{Message: fmt.Sprintf("unknown command %q", args[0]), Hint: "prism-rpc --help lists what there is; a question goes behind -p"}
+	return nil
+}
+
+func noArguments(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0:
+		return nil
+	case cmd.HasParent():
+		return &config.UsageError{Message: ownName(cmd) + " takes no " + inQuotes(args[0]), Hint: "prism-rpc " + ownName(cmd) + " --help"}
+	}
+	return &config.UsageError{Message: "unknown command " + inQuotes(args[0]), Hint: "prism-rpc --help lists what there is; a question goes behind -p"}
+}
+
+// inQuotes is a word as it was typed, which whoever shows it makes fit.
+func inQuotes(word string) string { return `"` + word + `"` }
+
+// ownName is how a subcommand is called behind prism-rpc.
+func ownName(cmd *cobra.Command) string {
+	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 }
 
 // flagError says in one line which flag is wrong and what would be right.
-func flagError(_ *cobra.Command, err error) error {
+func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
 	var own *config.UsageError
 	switch {
 	case errors.As(err, &unknown):
-		name := unknown.GetSpecifiedName()
-		hint := "prism-rpc --help lists them"
-		if near := config.NearestFlag(name); near != "" {
-			hint = "did you mean --" + near + "?"
-		}
-		return &config.UsageError{Message: "unknown flag: " + dashed(name), Hint: hint}
+		return unknownFlag(cmd, unknown.GetSpecifiedName())
 	case errors.As(err, &invalid) && errors.As(err, &own):
 		return &config.UsageError{Message: "--" + invalid.GetFlag().Name + ": " + own.Message, Hint: own.Hint}
 	}
 	return &config.UsageError{Message: err.Error(), Hint: "prism-rpc --help lists the flags"}
+}
+
+func unknownFlag(cmd *cobra.Command, name string) error {
+	known := flagsOf(cmd)
+	if near := plain.Nearest(name, known); near != "" {
+		return &config.UsageError{Message: "unknown flag: " + dashed(name), Hint: "did you mean --" + near + "?"}
+	}
+	if !cmd.HasParent() {
+		return &config.UsageError{Message: "unknown flag: " + dashed(name), Hint: "prism-rpc --help lists them"}
+	}
+	hint := ownName(cmd) + " takes --" + strings.Join(known, ", --")
+	if slices.Contains(flagsOf(cmd.Root()), name) {
+		return &config.UsageError{Message: dashed(name) + " is for serving and -p, not for " + ownName(cmd), Hint: hint}
+	}
+	return &config.UsageError{Message: "unknown flag: " + dashed(name), Hint: hint}
+}
+
+// flagsOf names a command's flags, sorted.
+func flagsOf(cmd *cobra.Command) []string {
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return names
 }
 
 func dashed(name string) string {
@@ -78,6 +122,15 @@ func dashed(name string) string {
 	return "--" + name
 }
 
+// takeCommon gives a command the flags that all have, whether it has a use for
+// them or not: whoever wraps prism-rpc can always pass them.
+func takeCommon(cmd *cobra.Command, flags *config.Flags, meant bool) {
+	if meant {
+		flags.Register(cmd.Flags(), "redactEnv", "logLevel", "logFile")
+		completeChoices(cmd)
+	}
+}
+
 // completeChoices lets a shell complete the flags that take one of a few words.
 func completeChoices(cmd *cobra.Command) {
 	choices := map[string][]string{}
@@ -85,7 +138,7 @@ func completeChoices(cmd *cobra.Command) {
 		choices["mode"] = []string{modePrint, modeJSON}
 	}
 	for _, s := range config.Table() {
-		if words := s.Choices(); words != nil {
+		if words := s.Choices(); words != nil && cmd.Flags().Lookup(s.Flag) != nil {
 			choices[s.Flag] = words
 		}
 	}
@@ -112,6 +165,7 @@ it, over JSON-RPC 2.0, and controls which instructions go into each turn.
 Usage:
   prism-rpc [flags]            answer requests on stdin, one JSON message a line
   prism-rpc -p TEXT [flags]    ask once, print the answer and exit
+  prism-rpc sessions           list, show, export or repair what is kept
   prism-rpc replay FILE        compare what a trace's requests are answered now
   prism-rpc schema             print the wire contract (--format json|openrpc|ts)
   prism-rpc version            print the version (--json)

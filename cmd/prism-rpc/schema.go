@@ -17,7 +17,7 @@ const (
 	formatTS      = "ts"
 )
 
-func newSchema() *cobra.Command {
+func newSchema(flags *config.Flags, meant bool) *cobra.Command {
 	format := ""
 	cmd := &cobra.Command{
 		Use:   "schema",
@@ -38,6 +38,7 @@ func newSchema() *cobra.Command {
 	if err := cmd.RegisterFlagCompletionFunc("format", complete); err != nil {
 		panic("the flag was made above: " + err.Error())
 	}
+	takeCommon(cmd, flags, meant)
 	return cmd
 }
 

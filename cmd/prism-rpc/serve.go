@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
 
 	"github.com/prism-rpc/prism-rpc/internal/config"
+	"github.com/prism-rpc/prism-rpc/redact"
 	"github.com/prism-rpc/prism-rpc/rpc"
 	"github.com/prism-rpc/prism-rpc/schema"
 	"github.com/prism-rpc/prism-rpc/session"
@@ -69,9 +71,22 @@ func serveResult(ctx context.Context, err, unready, closeErr error) error {
 type process struct {
 	cfg      *config.Config
 	logger   *zap.Logger
-	lines    *lineWriter      // of the log
-	manager  *session.Manager // nil when the process is not ready
-	notifier *rpc.Notifier    // what start-up and the store have to say
+	lines    *lineWriter   // of the log
+	store    session.Store // nil when the process is not ready
+	notifier *rpc.Notifier // what start-up and the store have to say
+
+	running atomic.Pointer[session.Manager] // the log asks it what it has learnt
+}
+
+// manager is nil when the process is not ready.
+func (p *process) manager() *session.Manager { return p.running.Load() }
+
+// redactor knows all that is known by now and must not be written.
+func (p *process) redactor() *redact.Redactor {
+	if m := p.manager(); m != nil {
+		return m.Redactor()
+	}
+	return p.cfg.Redactor
 }
 
 // start makes everything from flags, file and environment. The error says why
@@ -79,7 +94,7 @@ type process struct {
 func start(flags *config.Flags) (*process, error) {
 	p, err := load(flags)
 	if err == nil {
-		p.manager, err = p.openManager(os.Getenv)
+		err = p.openManager(os.Getenv)
 	}
 	return p, err
 }
@@ -89,7 +104,7 @@ func load(flags *config.Flags) (*process, error) {
 	cfg, err := config.Load(flags, config.ProcessEnv())
 	p := &process{cfg: cfg, notifier: new(rpc.Notifier)}
 	var logErr error
-	p.logger, p.lines, logErr = openLog(cfg)
+	p.logger, p.lines, logErr = openLog(cfg, p.redactor)
 	for _, w := range cfg.Warnings {
 		p.warn(schema.Notice{Kind: schema.NoticeKind(w.Kind), Message: w.Message, Data: map[string]any{"name": w.Name}})
 	}
@@ -113,25 +128,26 @@ func about(sessionID string) zap.Field {
 
 func (p *process) options(unready error) rpc.Options {
 	return rpc.Options{
-		Sessions:       p.manager,
-		Version:        version(),
-		Unready:        unready,
-		DefaultSession: p.cfg.Session,
-		Framing:        rpc.Framing(p.cfg.Framing),
-		MaxFrame:       p.cfg.MaxFrame,
-		DrainTimeout:   time.Duration(p.cfg.DrainTimeout),
-		OnEOF:          rpc.OnEOF(p.cfg.OnEOF),
-		Notifier:       p.notifier,
-		Redactor:       p.cfg.Redactor,
-		Logger:         p.logger,
+		Sessions:        p.manager(),
+		Version:         version(),
+		Unready:         unready,
+		DefaultSession:  p.cfg.Session,
+		Framing:         rpc.Framing(p.cfg.Framing),
+		MaxFrame:        p.cfg.MaxFrame,
+		DrainTimeout:    time.Duration(p.cfg.DrainTimeout),
+		OnEOF:           rpc.OnEOF(p.cfg.OnEOF),
+		Notifier:        p.notifier,
+		AfterFirstReply: p.retain,
+		Redactor:        p.cfg.Redactor,
+		Logger:          p.logger,
 	}
 }
 
 func (p *process) close() error {
-	if p.manager == nil {
+	if p.manager() == nil {
 		return nil
 	}
-	return closeManager(p.manager)
+	return closeManager(p.manager())
 }
 
 // redacted is err with a text that can be printed.
@@ -139,7 +155,11 @@ func (p *process) redacted(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &redactedError{err, p.cfg.Redactor.Text(err.Error(), nil)}
+	return withoutSecrets(err, p.redactor())
+}
+
+func withoutSecrets(err error, known *redact.Redactor) error {
+	return &redactedError{err, redact.Hider(err, known).Text(err.Error(), nil)}
 }
 
 type redactedError struct {

@@ -53,7 +53,7 @@ func plug() error {
 // reading and writing where a descriptor was closed, and so do parents that
 // mean "none"; a shell's redirection of stdout opens it for writing alone.
 func (s *stdio) describe(in, out int) {
-	var null, a, b unix.Stat_t
+	var null, a unix.Stat_t
 	if unix.Stat(os.DevNull, &null) != nil {
 		return
 	}
@@ -61,11 +61,20 @@ func (s *stdio) describe(in, out int) {
 		s.noInput = isCharDevice(a) && a.Rdev == null.Rdev
 		s.terminal = isCharDevice(a) && !s.noInput
 	}
-	if unix.Fstat(out, &b) == nil && isCharDevice(b) && b.Rdev == null.Rdev {
-		mode, err := unix.FcntlInt(uintptr(out), unix.F_GETFL, 0)
-		s.noReader = err == nil && mode&unix.O_ACCMODE == unix.O_RDWR
-	}
+	s.noReader = nobodyReads(out)
 }
+
+func nobodyReads(out int) bool {
+	var null, st unix.Stat_t
+	if unix.Stat(os.DevNull, &null) != nil || unix.Fstat(out, &st) != nil || !isCharDevice(st) || st.Rdev != null.Rdev {
+		return false
+	}
+	mode, err := unix.FcntlInt(uintptr(out), unix.F_GETFL, 0)
+	return err == nil && mode&unix.O_ACCMODE == unix.O_RDWR
+}
+
+// stdoutClosed tells whether the process was started without a stdout.
+func stdoutClosed() bool { return nobodyReads(1) }
 
 func isCharDevice(st unix.Stat_t) bool { return st.Mode&unix.S_IFMT == unix.S_IFCHR }
 

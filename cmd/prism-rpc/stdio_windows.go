@@ -17,9 +17,13 @@ func takeStdio() (*stdio, error) {
 		s.terminal = windows.GetConsoleMode(windows.Handle(os.Stdin.Fd()), &mode) == nil
 		s.noInput = !s.terminal // NUL
 	}
-	if _, err := windows.GetFileType(windows.Handle(os.Stdout.Fd())); err != nil {
-		s.noReader = true
-	}
+	s.noReader = stdoutClosed()
 	os.Stdout = os.Stderr
 	return s, windows.SetStdHandle(windows.STD_OUTPUT_HANDLE, windows.Handle(os.Stderr.Fd()))
+}
+
+// stdoutClosed tells whether the process was started without a stdout.
+func stdoutClosed() bool {
+	_, err := windows.GetFileType(windows.Handle(os.Stdout.Fd()))
+	return err != nil
 }

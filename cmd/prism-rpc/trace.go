@@ -24,7 +24,7 @@ func (p *process) openTrace() (*os.File, error) {
 	if p.cfg.TraceFile == "" {
 		return nil, nil
 	}
-	f, err := openAppend(p.cfg.TraceFile)
+	f, err := config.OpenAppend(p.cfg.TraceFile)
 	if err == nil {
 		err = endEarlierRun(f)
 	}
@@ -68,7 +68,7 @@ var errNoTrace = errors.New("is no trace")
 // error wraps errNoTrace where the file can be read. A line that the end of a
 // process tore counts as dropped.
 func readTrace(path string) ([][]traceLine, error) {
-	f, err := os.Open(path)
+	f, err := config.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}

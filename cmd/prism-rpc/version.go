@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/prism-rpc/prism-rpc/internal/config"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
@@ -72,7 +73,7 @@ func buildInfo() *versionInfo {
 	return v
 }
 
-func newVersion() *cobra.Command {
+func newVersion(flags *config.Flags, meant bool) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use:   "version",
@@ -88,5 +89,6 @@ func newVersion() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as one line of JSON")
+	takeCommon(cmd, flags, meant)
 	return cmd
 }

@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"time"
 
@@ -19,26 +17,25 @@ import (
 
 // openManager makes what the configuration describes. The error is a
 // *config.Error, or errNoStore.
-func (p *process) openManager(getenv func(string) string) (*session.Manager, error) {
+func (p *process) openManager(getenv func(string) string) error {
 	back, err := openProviders(p.cfg)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	return p.manage(getenv, back)
 }
 
 // manage is openManager with providers that stand.
-func (p *process) manage(getenv func(string) string, back *backEnds) (*session.Manager, error) {
+func (p *process) manage(getenv func(string) string, back *backEnds) error {
 	cfg := p.cfg
 	registry, fileNames, err := registerInjectors(cfg)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	store, err := p.openStore(getenv)
-	if err != nil {
-		return nil, err
+	if p.store, err = p.openStore(getenv); err != nil {
+		return err
 	}
-	return session.NewManager(session.Config{
+	m, err := session.NewManager(session.Config{
 		Provider:         back.chosen,
 		Providers:        back.byName,
 		NoProvider:       back.missing,
@@ -49,13 +46,15 @@ func (p *process) manage(getenv func(string) string, back *backEnds) (*session.M
 		Names:            union(cfg.Names, fileNames),
 		Blocks:           cfg.Context.Blocks,
 		Redactor:         cfg.Redactor,
-		Store:            store,
+		Store:            p.store,
 		Layout:           cfg.Context.Layout,
 		MaxContextTokens: cfg.Context.MaxContextTokens,
 		CompactAt:        cfg.Context.CompactAt,
 		InjectorTimeout:  time.Duration(cfg.InjectorTimeout),
 		Logger:           p.logger,
 	})
+	p.running.Store(m)
+	return err
 }
 
 func layers(from []config.Layer) []assemble.Layer {
@@ -98,9 +97,9 @@ func registerInjectors(cfg *config.Config) (*inject.Registry, []string, error) {
 func registerFiles(cfg *config.Config, registry *inject.Registry) ([]string, error) {
 	files := make([]inject.NamedFile, len(cfg.InjectorFiles))
 	for i, path := range cfg.InjectorFiles {
-		data, err := readFile(path, schema.MaxInjectorBytes)
+		data, err := config.ReadFile(path, schema.MaxInjectorBytes)
 		if err != nil {
-			return nil, cfg.Bad("injectorFile", "can't be read: "+config.Reason(err), "check the path that --injector-file gives")
+			return nil, cfg.Bad("injectorFile", path+" can't be read: "+config.Reason(err), "check the path that --injector-file gives")
 		}
 		files[i] = inject.NamedFile{Path: path, Data: data}
 	}
@@ -114,19 +113,11 @@ func registerFiles(cfg *config.Config, registry *inject.Registry) ([]string, err
 			return nil, cfg.Bad("injectorFile", err.Error(), "")
 		}
 		names[i] = inj.Name()
+		if cfg.Redactor.Contains(names[i]) {
+			return nil, cfg.Bad("injectorFile", "a file's name holds a known secret", "names are shown as they are: rename the file")
+		}
 	}
 	return names, nil
-}
-
-// readFile reads one byte more than max at most, which whoever knows the limit
-// refuses.
-func readFile(path string, max int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, max+1))
 }
 
 // openStore opens the store; the error wraps errNoStore.
@@ -135,18 +126,27 @@ func (p *process) openStore(getenv func(string) string) (session.Store, error) {
 	if cfg.Store == "memory" {
 		return memstore.New(), nil
 	}
-	dir := cfg.StoreDir
-	if dir == "" {
-		var err error
-		if dir, err = filestore.DefaultDir(getenv, cfg.Profile); err != nil {
-			return nil, noStore(err)
-		}
+	dir, err := storeDir(cfg, getenv)
+	if err != nil {
+		return nil, err
 	}
 	store, err := filestore.Open(dir, filestore.Options{OnRepair: p.repaired})
 	if err != nil {
 		return nil, noStore(err)
 	}
 	return store, nil
+}
+
+// storeDir is the folder of the file store; the error wraps errNoStore.
+func storeDir(cfg *config.Config, getenv func(string) string) (string, error) {
+	if cfg.StoreDir != "" {
+		return cfg.StoreDir, nil
+	}
+	dir, err := filestore.DefaultDir(getenv, cfg.Profile)
+	if err != nil {
+		return "", noStore(err)
+	}
+	return dir, nil
 }
 
 // repaired tells of a session's log that lost its torn end.

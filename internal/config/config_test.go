@@ -335,12 +335,6 @@ func TestAge(t *testing.T) {
 	}
 }
 
-func TestNearestFlag(t *testing.T) {
-	assert.Equal(t, "provider", NearestFlag("--provder"))
-	assert.Equal(t, "injector-file", NearestFlag("injectorfile"))
-	assert.Empty(t, NearestFlag("zzzzzz"))
-}
-
 func TestEverySettingHasItsKey(t *testing.T) {
 	known := keysAt(reflect.TypeFor[Settings](), "")
 	for _, s := range Table() {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/prism-rpc/prism-rpc/internal/plain"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
@@ -209,12 +208,15 @@ type Flags struct {
 	given  map[string][]string
 }
 
-// Register adds --config and a flag for each setting.
-func (f *Flags) Register(fs *pflag.FlagSet) {
+// Register adds --config and a flag for each setting, or for each of those
+// keys. Several sets may have the same flags when one of them is parsed.
+func (f *Flags) Register(fs *pflag.FlagSet, keys ...string) {
 	f.given = map[string][]string{}
 	fs.StringVar(&f.Config, "config", "", "the configuration file")
 	for i := range table {
-		fs.Var(&flagValue{f, &table[i]}, table[i].Flag, table[i].Help)
+		if t := &table[i]; keys == nil || slices.Contains(keys, t.Key) {
+			fs.Var(&flagValue{f, t}, t.Flag, t.Help)
+		}
 	}
 }
 
@@ -274,16 +276,4 @@ func (t *Setting) isEmpty(s *Settings) bool {
 		return *field == 0
 	}
 	return false
-}
-
-// NearestFlag is the flag that was probably meant by name, both without
-// dashes; empty when none is near.
-func NearestFlag(name string) string {
-	var known []string
-	for _, s := range table {
-		known = append(known, s.Flag)
-	}
-	known = append(known, "config", "mode", "prompt", "help")
-	slices.Sort(known)
-	return plain.Nearest(strings.TrimLeft(name, "-"), known)
 }

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/prism-rpc/prism-rpc/internal/config"
+	"github.com/prism-rpc/prism-rpc/schema"
+)
+
+func newShow(flags *config.Flags) *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:   "show ID",
+		Short: "Show a session's dialogue",
+		Args:  oneSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return onStore(cmd.Context(), flags, func(k *keeper) error {
+				out := bufio.NewWriter(cmd.OutOrStdout())
+				write := (&shower{k, out}).text
+				if asJSON {
+					write = (&shower{k, out}).line
+				}
+				return errors.Join(k.show(args[0], write), out.Flush())
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "a line of JSON for each message")
+	return cmd
+}
+
+// show hands over a session's messages and, where nothing followed it, the
+// turn that a crash cut off.
+func (k *keeper) show(id string, write func(schema.HistoryMessage, *schema.Interrupted) error) error {
+	s := &stored{turn: func(t *exportedTurn) error {
+		for _, m := range t.Messages {
+			h := schema.HistoryMessage{
+				Turn: t.Turn, Role: m.Role, Content: m.Content, At: t.At,
+				Cancelled: m.Role == schema.RoleAssistant && t.StopReason == schema.StopCancelled,
+			}
+			if err := write(h, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+	err := k.read(id, s)
+	if err == nil && s.cut != nil {
+		err = write(schema.HistoryMessage{}, s.cut)
+	}
+	return err
+}
+
+// A shower writes messages.
+type shower struct {
+	*keeper
+	out io.Writer
+}
+
+func (s *shower) line(m schema.HistoryMessage, cut *schema.Interrupted) error {
+	if cut != nil {
+		return s.writeJSON(s.out, map[string]any{"interrupted": cut})
+	}
+	return s.writeJSON(s.out, m)
+}
+
+func (s *shower) text(m schema.HistoryMessage, cut *schema.Interrupted) error {
+	if cut != nil {
+		head := fmt.Sprintf("[turn %d, %s, cut off]\nuser: %s\n", cut.Turn, cut.At, words(cut.Input))
+		if cut.Partial != "" {
+			head += "assistant: " + cut.Partial + "\n"
+		}
+		return s.write(head)
+	}
+	head := ""
+	if m.Role == schema.RoleUser {
+		head = fmt.Sprintf("[turn %d, %s]\n", m.Turn, m.At)
+	}
+	text := fmt.Sprintf("%s%s: %s\n", head, m.Role, words(m.Content))
+	if m.Cancelled {
+		text += "(cancelled)\n"
+	}
+	return s.write(text)
+}
+
+func (s *shower) write(text string) error {
+	_, err := io.WriteString(s.out, fit(text))
+	return err
+}
+
+func words(content []schema.ContentBlock) string {
+	texts := make([]string, len(content))
+	for i, b := range content {
+		texts[i] = b.Plain()
+	}
+	return strings.Join(texts, "\n")
+}
