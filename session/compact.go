@@ -18,7 +18,6 @@ type compacted struct {
 	generation int              // compactions, so far
 	through    int              // the last turn that the summary stands for; 0: there is none
 	sent       provider.History // the summary and the turns behind it; empty without one
-	underWay   bool             // a summary is being made
 }
 
 // CompactOptions are the settings of one compaction that somebody asked for.
@@ -107,7 +106,7 @@ func (r *Run) executeAsked() (more bool) {
 	s := r.session
 	result, err := r.condense(schema.CompactManual, allOf)
 	s.mu.Lock()
-	s.running, s.settled, s.usedAt = nil, r.settled, time.Now()
+	s.running, s.settled, s.usedAt = nil, r.settled, time.Now().UnixMilli()
 	more = len(s.queue) > 0
 	s.mu.Unlock()
 	r.asked.result = result
@@ -124,7 +123,7 @@ func (s *Session) status() schema.SessionStatus {
 	switch {
 	case next == nil:
 		return schema.StatusIdle
-	case next.asked != nil || s.compacted.underWay:
+	case next.asked != nil || next.condensing:
 		return schema.StatusCompacting
 	}
 	return schema.StatusRunning

@@ -19,6 +19,14 @@ func (s *Session) sent(red *redact.Redactor) provider.History {
 	return s.compacted.sent
 }
 
+// sentSize is the size of what is sent; mu is held.
+func (s *Session) sentSize() int {
+	if s.compacted.through == 0 {
+		return s.history.Size()
+	}
+	return s.compacted.sent.Size()
+}
+
 // sentUpTo is how many messages of what is sent stand for the turns up to and
 // with turn; mu is held.
 func (s *Session) sentUpTo(turn int) int {

@@ -48,9 +48,9 @@ func (r *Run) condense(reason schema.CompactionReason, upTo scope) (*schema.Comp
 		return nil, r.asked.noProvider
 	}
 	r.emit(&schema.CompactionStarted{EventHeader: r.header(schema.EventCompactionStarted, r.turn), Reason: reason})
-	r.session.compacting(true)
+	r.setCondensing(true)
 	err := r.condenseTo(old, to, result)
-	r.session.compacting(false)
+	r.setCondensing(false)
 	if err != nil {
 		err, kind := r.compactionFailure(err)
 		r.emit(&schema.CompactionFailed{EventHeader: r.header(schema.EventCompactionFailed, r.turn), Kind: kind})
@@ -60,10 +60,10 @@ func (r *Run) condense(reason schema.CompactionReason, upTo scope) (*schema.Comp
 	return result, nil
 }
 
-func (s *Session) compacting(underWay bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.compacted.underWay = underWay
+func (r *Run) setCondensing(is bool) {
+	r.session.mu.Lock()
+	defer r.session.mu.Unlock()
+	r.condensing = is
 }
 
 // toCondense is what is sent of the turns up to the last one in scope, and the
@@ -72,14 +72,14 @@ func (r *Run) toCondense(upTo scope) (old provider.History, result *schema.Compa
 	s := r.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sent := s.sent(r.redactor)
-	tokens := s.estimate(sent.Size())
+	tokens := s.estimate(s.sentSize())
 	result = &schema.CompactResult{Generation: s.compacted.generation, TokensBefore: tokens, TokensAfter: tokens}
 	to = upTo(s)
 	if to <= s.compacted.through {
 		return old, result, to
 	}
 	result.TurnsReplaced = to - s.compacted.through
+	sent := s.sent(r.redactor)
 	return sent.First(s.sentUpTo(to)), result, to
 }
 
@@ -103,12 +103,9 @@ func (r *Run) condenseTo(old provider.History, to int, result *schema.CompactRes
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before := s.sent(r.redactor)
+	result.TokensBefore = s.estimate(s.sentSize()) // anew: the summarising call may have taught what a token is
 	s.keepCompaction(record, r.redactor)
-	after := s.sent(r.redactor)
-	result.Generation = record.Generation
-	// Both anew: the summarising call may have taught what a token is.
-	result.TokensBefore, result.TokensAfter = s.estimate(before.Size()), s.estimate(after.Size())
+	result.Generation, result.TokensAfter = record.Generation, s.estimate(s.sentSize())
 	return nil
 }
 

@@ -71,15 +71,8 @@ func (m *Manager) evict(s *Session) bool {
 func (s *Session) retire() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.busy() || s.gone || len(s.hiding.own) > 0 {
+	if s.busy() || s.gone || s.settled != nil || len(s.hiding.own) > 0 {
 		return false
-	}
-	if s.settled != nil {
-		select {
-		case <-s.settled:
-		default:
-			return false
-		}
 	}
 	s.gone = true
 	return true

@@ -3,6 +3,9 @@ package session
 import (
 	"bytes"
 	"errors"
+	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -16,9 +19,9 @@ import (
 func (s *Session) hold(log Log) {
 	s.log, s.mark = log, ""
 	s.mu.Lock()
-	s.resting, s.usedAt = false, time.Now()
+	s.resting, s.usedAt = false, time.Now().UnixMilli()
 	s.mu.Unlock()
-	s.idle = time.AfterFunc(s.manager.cfg.IdleLock, s.rest) // ends by itself, or does nothing once the log is dropped
+	s.manager.idle.within(s.manager.cfg.IdleLock, s.manager.restIdle)
 }
 
 // dropLog lets go of the log, and makes durable what somebody may still wait
@@ -27,46 +30,106 @@ func (s *Session) dropLog() error {
 	if s.log == nil {
 		return nil
 	}
-	s.idle.Stop()
 	err := s.sync()
 	log := s.log
 	s.log = nil
 	return errors.Join(err, log.Close())
 }
 
-// rest gives the lock back if the session is still idle, else looks again
-// later.
-func (s *Session) rest() {
-	s.logMu.Lock()
+// restIdle gives back the locks of all sessions that have been idle for long
+// enough, and comes again when the next ones may have been.
+func (m *Manager) restIdle() {
+	m.idle.fired()
+	m.mu.Lock()
+	all := slices.Collect(maps.Values(m.sessions))
+	m.mu.Unlock()
+	var next time.Duration
+	for _, s := range all {
+		if wait := s.rest(); wait > 0 && (next == 0 || wait < next) {
+			next = wait
+		}
+	}
+	if next > 0 {
+		m.idle.within(next, m.restIdle)
+	}
+}
+
+// rest gives the session's lock back if it is idle. It tells how long it must
+// go on to be unused before it is; 0 when there is no lock.
+func (s *Session) rest() time.Duration {
+	if !s.logMu.TryLock() {
+		return s.manager.cfg.IdleLock // something is being written
+	}
 	defer s.logMu.Unlock()
 	if s.log == nil {
-		return
+		return 0
 	}
 	if wait := s.idleIn(); wait > 0 {
-		s.idle.Reset(wait)
-		return
+		return wait
 	}
 	s.mark = s.log.Mark()
 	if err := s.dropLog(); err != nil {
 		s.manager.cfg.Logger.Warn("an idle session's log was not closed", zap.String("session", s.id), zap.Error(err))
 	}
+	return 0
 }
 
 // idleIn is how long the session must go on to be unused before its lock goes
 // back; 0 when that is now, and it rests from then on.
 func (s *Session) idleIn() time.Duration {
+	most := s.manager.cfg.IdleLock
 	if !s.saving.TryLock() {
-		return s.manager.cfg.IdleLock
+		return most
 	}
 	defer s.saving.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.busy() {
-		return s.manager.cfg.IdleLock
+		return most
 	}
-	wait := time.Until(s.usedAt.Add(s.manager.cfg.IdleLock))
+	wait := time.Until(time.UnixMilli(s.usedAt).Add(most))
 	s.resting = wait <= 0
 	return max(wait, 0)
+}
+
+// An idleWatch is the one timer of all sessions. There is none before the first
+// log is opened.
+type idleWatch struct {
+	mu    sync.Mutex
+	timer *time.Timer
+	at    time.Time // when it fires; zero: it doesn't
+}
+
+// within makes sure that do, which is always the same, is called no later than
+// after d.
+func (w *idleWatch) within(d time.Duration, do func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	at := time.Now().Add(d)
+	switch {
+	case w.timer == nil:
+		w.timer = time.AfterFunc(d, do) // nobody waits for it: it ends by itself, and finds nothing to do once the logs are closed
+	case w.at.IsZero() || at.Before(w.at):
+		w.timer.Reset(d)
+	default:
+		return
+	}
+	w.at = at
+}
+
+// fired says that the timer runs no more.
+func (w *idleWatch) fired() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.at = time.Time{}
+}
+
+func (w *idleWatch) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.timer != nil {
+		w.timer.Stop()
+	}
 }
 
 // wake makes sure that the session's log is open, and stays so for a while.
@@ -74,7 +137,7 @@ func (s *Session) idleIn() time.Duration {
 // any more.
 func (s *Session) wake() error {
 	s.mu.Lock()
-	s.usedAt = time.Now()
+	s.usedAt = time.Now().UnixMilli()
 	resting := s.resting
 	s.mu.Unlock()
 	if !resting {

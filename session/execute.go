@@ -176,7 +176,7 @@ func (r *Run) finish(o outcome) (more bool) {
 	if o.committed {
 		s.keep(o.turn, r.redactor)
 	}
-	s.running, s.settled, s.usedAt = nil, r.settled, time.Now()
+	s.running, s.settled, s.usedAt = nil, r.settled, time.Now().UnixMilli()
 	more = len(s.queue) > 0
 	s.mu.Unlock()
 	redacted := r.tally.list()

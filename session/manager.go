@@ -26,6 +26,8 @@ type Manager struct {
 	redactor atomic.Pointer[redact.Redactor]
 	learning sync.Mutex // held while redactor is replaced
 
+	idle idleWatch
+
 	loading sync.Mutex // held while a session is looked up on disk and added
 
 	mu       sync.Mutex // never taken while a Session's mu is held
@@ -346,6 +348,7 @@ func (m *Manager) Close() error {
 		s.Abort("", true)
 	}
 	m.workers.Wait()
+	m.idle.stop()
 	var errs []error
 	for _, s := range all {
 		errs = append(errs, s.closeLog())

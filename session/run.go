@@ -77,11 +77,12 @@ type Run struct {
 	speaking sync.Mutex // held while a piece of the answer is kept and sent; taken before session.mu
 
 	// Guarded by session.mu.
-	turn      int // 0 until started
-	startedAt time.Time
-	cancelled bool
-	closing   bool // past the point where a cancel can change the outcome
-	text      strings.Builder
+	turn       int // 0 until started
+	startedAt  time.Time
+	cancelled  bool
+	closing    bool // past the point where a cancel can change the outcome
+	condensing bool // it has older turns summarised
+	text       strings.Builder
 }
 
 // ID is the run's id, unique in its session.
@@ -99,7 +100,21 @@ func (r *Run) Wait() (*schema.TurnResult, error) {
 
 // Settle says that the caller has passed on what Wait returned; the session's
 // next run does not begin before that. Whoever called Begin must call it.
-func (r *Run) Settle() { r.settle.Do(func() { close(r.settled) }) }
+func (r *Run) Settle() {
+	r.settle.Do(func() {
+		close(r.settled)
+		r.session.forgetSettled(r)
+	})
+}
+
+// forgetSettled makes the session's next run wait for r no more.
+func (s *Session) forgetSettled(r *Run) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.settled == r.settled {
+		s.settled = nil
+	}
+}
 
 // Settled is closed when Settle was called.
 func (r *Run) Settled() <-chan struct{} { return r.settled }

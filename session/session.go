@@ -4,7 +4,6 @@ import (
 	"container/list"
 	"context"
 	"sync"
-	"time"
 
 	"github.com/prism-rpc/prism-rpc/internal/plain"
 	"github.com/prism-rpc/prism-rpc/provider"
@@ -23,7 +22,8 @@ type Session struct {
 	edits        int        // of the settings, so far
 	gone         bool       // no longer the manager's; see release
 	resting      bool       // its log was let go of; see rest
-	usedAt       time.Time  // when a run ended last, or somebody wanted to write
+	unsynced     bool       // its log holds more than is durable; guarded by logMu
+	usedAt       int64      // when a run ended last, or somebody wanted to write; Unix ms
 	turns        []turnInfo // committed, from turn 1
 	history      provider.History
 	compacted    compacted
@@ -34,17 +34,15 @@ type Session struct {
 	interrupted  *schema.Interrupted
 	cut          cutTurn // while replaying
 	running      *Run
-	settled      <-chan struct{} // of the run that ended last
+	settled      <-chan struct{} // of the run that ended last; nil once it is closed
 	queue        []*Run          // accepted, not started
 	queueBytes   int
 
 	saving sync.RWMutex // read-held from a change of settings until it is saved
 
-	logMu    sync.Mutex  // never taken while mu is held
-	log      Log         // nil until the first record, and while the session rests
-	mark     Mark        // to where the log was read, while it rests
-	idle     *time.Timer // calls rest; nil until there is a log
-	unsynced bool        // the log holds more than is durable
+	logMu sync.Mutex // never taken while mu is held
+	log   Log        // nil until the first record, and while the session rests
+	mark  Mark       // to where the log was read, while it rests
 
 	place *list.Element // in manager.order; guarded by manager.mu
 }
@@ -137,8 +135,7 @@ func (s *Session) State() *schema.SessionState {
 		Usage:                s.usage,
 		Interrupted:          hideInterrupted(s.interrupted, red),
 	}
-	sent := s.sent(red)
-	st.Context = s.contextUse(s.counted, sent.Size()+len(st.Instructions))
+	st.Context = s.contextUse(s.counted, s.sentSize()+len(st.Instructions))
 	if s.running != nil {
 		st.Running = s.running.state()
 	}
