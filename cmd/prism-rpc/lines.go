@@ -36,12 +36,12 @@ func (w *lineWriter) add(line []byte) {
 	w.waiting = append(w.waiting, line...)
 	if w.done == nil {
 		w.done = make(chan struct{})
-		go w.write() // flush waits for it
+		go w.writeAll() // flush waits for it
 	}
 }
 
-// write goes on until nothing waits.
-func (w *lineWriter) write() {
+// writeAll goes on until nothing waits.
+func (w *lineWriter) writeAll() {
 	defer recovered("writing lines")
 	for {
 		lines := w.take()

@@ -13,12 +13,13 @@ const retainDelay = 100 * time.Millisecond
 // touched for as long as they are kept. Nobody waits for it: what the end of
 // the process leaves is deleted the next time.
 func (p *process) retain() {
-	if p.cfg.Retain == 0 || p.store == nil {
+	store := p.store
+	if p.cfg.Retain == 0 || store == nil {
 		return
 	}
 	time.AfterFunc(retainDelay, func() { // ends with the process
 		defer recovered("deleting old sessions")
-		n, err := p.store.Prune(time.Now().Add(-time.Duration(p.cfg.Retain)))
+		n, err := store.Prune(time.Now().Add(-time.Duration(p.cfg.Retain)))
 		if err != nil {
 			p.logger.Error("old sessions could not be deleted", zap.Error(err))
 		}

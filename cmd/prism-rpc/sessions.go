@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -54,7 +53,7 @@ func newList(flags *config.Flags) *cobra.Command {
 		Short: "List the sessions, the newest first",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return onStore(cmd.Context(), flags, func(k *keeper) error { return k.list(cmd.OutOrStdout(), asJSON) })
+			return onStore(flags, func(k *keeper) error { return k.list(cmd.OutOrStdout(), asJSON) })
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "a line of JSON for each")
@@ -73,7 +72,7 @@ func newRepair(flags *config.Flags) *cobra.Command {
 			return oneSession(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return onStore(cmd.Context(), flags, func(k *keeper) error {
+			return onStore(flags, func(k *keeper) error {
 				if all {
 					return k.repairAll(cmd.OutOrStdout())
 				}
@@ -105,9 +104,8 @@ type keeper struct {
 }
 
 // onStore runs do on the store that the configuration names. It makes none.
-func onStore(ctx context.Context, flags *config.Flags, do func(*keeper) error) error {
-	ctx, cancel := untilSignal(ctx)
-	defer cancel(nil)
+// Signals end it as they end any program: a store stands that.
+func onStore(flags *config.Flags, do func(*keeper) error) error {
 	p, err := load(flags)
 	defer p.lines.flush()
 	k := &keeper{process: p}
@@ -116,10 +114,6 @@ func onStore(ctx context.Context, flags *config.Flags, do func(*keeper) error) e
 	}
 	if err == nil {
 		err = do(k)
-	}
-	var killed *signalError
-	if errors.As(context.Cause(ctx), &killed) {
-		return killed
 	}
 	return p.redacted(err)
 }

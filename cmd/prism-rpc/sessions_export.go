@@ -18,7 +18,7 @@ func newExport(flags *config.Flags) *cobra.Command {
 		Short: "Print all that is kept of a session, as JSON",
 		Args:  oneSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return onStore(cmd.Context(), flags, func(k *keeper) error {
+			return onStore(flags, func(k *keeper) error {
 				out := bufio.NewWriter(cmd.OutOrStdout())
 				return errors.Join(k.export(args[0], out), out.Flush())
 			})
@@ -36,7 +36,7 @@ type exportedHead struct {
 type exportedRest struct {
 	Settings    schema.SessionSettings `json:"settings"`
 	Compactions []*exportedCompaction  `json:"compactions,omitempty"`
-	Interrupted *schema.Interrupted    `json:"interrupted,omitempty"`
+	Unfinished  *unfinished            `json:"unfinished,omitempty"`
 }
 
 // export writes one object, a turn as soon as it is read. Where the log can't
@@ -85,7 +85,7 @@ func (e *exporter) end() error {
 			return err
 		}
 	}
-	rest, err := json.Marshal(&exportedRest{e.settings, e.compactions, e.cut})
+	rest, err := json.Marshal(&exportedRest{e.settings, e.compactions, e.open})
 	if err == nil {
 		_, err = e.out.Write(append(append([]byte("],"), rest[1:]...), '\n'))
 	}

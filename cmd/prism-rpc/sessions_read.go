@@ -20,7 +20,17 @@ type stored struct {
 	header      schema.SessionRecord
 	settings    schema.SessionSettings // the last
 	compactions []*exportedCompaction
-	cut         *schema.Interrupted // the turn that nothing ended
+	open        *unfinished // the turn that nothing has ended
+}
+
+// An unfinished turn is one that a crash cut off, or that runs at this moment
+// in another process.
+type unfinished struct {
+	Turn    int          `json:"turn"`
+	RunID   string       `json:"runId"`
+	At      string       `json:"at"`
+	Input   schema.Input `json:"input"`
+	Partial string       `json:"partial"`
 }
 
 // An exportedTurn is a turn as export prints it.
@@ -92,26 +102,26 @@ func recordAs[T any](record []byte, use func(*T) error) error {
 }
 
 func (s *stored) started(r *schema.StartedRecord) error {
-	s.cut = &schema.Interrupted{Turn: r.Turn, RunID: r.RunID, Input: r.Input, At: r.At, Reason: "crash"}
+	s.open = &unfinished{Turn: r.Turn, RunID: r.RunID, At: r.At, Input: r.Input}
 	return nil
 }
 
 func (s *stored) partial(r *schema.PartialRecord) error {
-	if s.cut != nil && s.cut.RunID == r.RunID {
-		s.cut.Partial += r.Text
+	if s.open != nil && s.open.RunID == r.RunID {
+		s.open.Partial += r.Text
 	}
 	return nil
 }
 
 func (s *stored) failed(r *schema.FailedRecord) error {
-	if s.cut != nil && s.cut.RunID == r.RunID {
-		s.cut = nil
+	if s.open != nil && s.open.RunID == r.RunID {
+		s.open = nil
 	}
 	return nil
 }
 
 func (s *stored) committed(r *schema.TurnRecord) error {
-	s.cut = nil
+	s.open = nil
 	t := &exportedTurn{
 		Turn: r.Turn, RunID: r.RunID, At: r.At, Model: r.Model, StopReason: r.StopReason,
 		Usage: r.Usage, Injected: r.Injected, Redacted: r.Redacted, Messages: []schema.Message{},

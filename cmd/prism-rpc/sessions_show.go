@@ -20,7 +20,7 @@ func newShow(flags *config.Flags) *cobra.Command {
 		Short: "Show a session's dialogue",
 		Args:  oneSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return onStore(cmd.Context(), flags, func(k *keeper) error {
+			return onStore(flags, func(k *keeper) error {
 				out := bufio.NewWriter(cmd.OutOrStdout())
 				write := (&shower{k, out}).text
 				if asJSON {
@@ -35,8 +35,8 @@ func newShow(flags *config.Flags) *cobra.Command {
 }
 
 // show hands over a session's messages and, where nothing followed it, the
-// turn that a crash cut off.
-func (k *keeper) show(id string, write func(schema.HistoryMessage, *schema.Interrupted) error) error {
+// turn that has not ended.
+func (k *keeper) show(id string, write func(schema.HistoryMessage, *unfinished) error) error {
 	s := &stored{turn: func(t *exportedTurn) error {
 		for _, m := range t.Messages {
 			h := schema.HistoryMessage{
@@ -50,8 +50,8 @@ func (k *keeper) show(id string, write func(schema.HistoryMessage, *schema.Inter
 		return nil
 	}}
 	err := k.read(id, s)
-	if err == nil && s.cut != nil {
-		err = write(schema.HistoryMessage{}, s.cut)
+	if err == nil && s.open != nil {
+		err = write(schema.HistoryMessage{}, s.open)
 	}
 	return err
 }
@@ -62,18 +62,18 @@ type shower struct {
 	out io.Writer
 }
 
-func (s *shower) line(m schema.HistoryMessage, cut *schema.Interrupted) error {
-	if cut != nil {
-		return s.writeJSON(s.out, map[string]any{"interrupted": cut})
+func (s *shower) line(m schema.HistoryMessage, open *unfinished) error {
+	if open != nil {
+		return s.writeJSON(s.out, map[string]any{"unfinished": open})
 	}
 	return s.writeJSON(s.out, m)
 }
 
-func (s *shower) text(m schema.HistoryMessage, cut *schema.Interrupted) error {
-	if cut != nil {
-		head := fmt.Sprintf("[turn %d, %s, cut off]\nuser: %s\n", cut.Turn, cut.At, words(cut.Input))
-		if cut.Partial != "" {
-			head += "assistant: " + cut.Partial + "\n"
+func (s *shower) text(m schema.HistoryMessage, open *unfinished) error {
+	if open != nil {
+		head := fmt.Sprintf("[turn %d, %s, not ended]\nuser: %s\n", open.Turn, open.At, words(open.Input))
+		if open.Partial != "" {
+			head += "assistant: " + open.Partial + "\n"
 		}
 		return s.write(head)
 	}

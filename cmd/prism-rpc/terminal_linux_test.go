@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -64,4 +65,22 @@ func TestT10TerminalThatSaysNothing(t *testing.T) {
 	_, err = io.WriteString(person, "\x04")
 	require.NoError(t, err)
 	assert.NoError(t, cmd.Wait())
+}
+
+// A person's terminal gets nothing that would steer it; a pipe gets the text.
+func TestTheAnswerIsMadeFitForATerminal(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "script.yaml")
+	require.NoError(t, os.WriteFile(script, []byte(`- {text: "a\e[2Jb\u202Ec\r"}`+"\n"), 0o600))
+	person, program := openTerminal(t)
+	cmd := command(t, "--mock-script", script, "-p", "hi")
+	cmd.Stdout = program
+	require.NoError(t, cmd.Run())
+	line, err := bufio.NewReader(person).ReadString('\n')
+	require.NoError(t, err)
+	assert.Equal(t, `a\u001b[2Jb\u202ec\u000d`+"\r\n", line)
+
+	piped := command(t, "--mock-script", script, "-p", "hi")
+	out, err := piped.Output()
+	require.NoError(t, err)
+	assert.Equal(t, "a\x1b[2Jb\u202ec\r\n", string(out))
 }
