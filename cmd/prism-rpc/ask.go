@@ -26,8 +26,9 @@ const (
 
 // ask asks one question and writes the answer to out.
 func ask(ctx context.Context, flags *config.Flags, text, mode string, out *os.File) error {
-	ctx, cancel := untilSignal(ctx)
+	ctx, cancel, ready := untilSignal(ctx)
 	defer cancel(nil)
+	<-ready
 	p, err := start(flags)
 	defer p.lines.flush()
 	if err != nil {

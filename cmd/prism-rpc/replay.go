@@ -45,8 +45,9 @@ func newReplay(flags *config.Flags, meant bool) *cobra.Command {
 // replay plays each run of the trace in the file at path. It returns errSilent
 // where one differs.
 func replay(ctx context.Context, flags *config.Flags, path string, out io.Writer) error {
-	ctx, cancel := untilSignal(ctx)
+	ctx, cancel, ready := untilSignal(ctx)
 	defer cancel(nil)
+	<-ready
 	runs, err := readTrace(path)
 	if err != nil {
 		return &config.UsageError{Message: filepath.Base(path) + ": " + config.Reason(err), Hint: "replay takes what --trace-file has made"}

@@ -21,6 +21,8 @@ import (
 // configuration that can't be used does not keep it from answering: whoever
 // spawned it reads there what is wrong.
 func serve(ctx context.Context, flags *config.Flags) error {
+	ctx, cancel, ready := untilSignal(ctx)
+	defer cancel(nil)
 	parent := parentAtStart()
 	std, err := takeStdio()
 	switch {
@@ -33,8 +35,6 @@ func serve(ctx context.Context, flags *config.Flags) error {
 	case std.terminal:
 		say("prism-rpc: reads JSON-RPC requests, one per line; to ask a question: prism-rpc -p TEXT; for help: prism-rpc --help")
 	}
-	ctx, cancel := untilSignal(ctx)
-	defer cancel(nil)
 
 	p, unready := start(flags)
 	defer p.lines.flush()
@@ -48,9 +48,20 @@ func serve(ctx context.Context, flags *config.Flags) error {
 	if trace != nil {
 		opts.Trace = trace
 	}
-	err = rpc.Serve(ctx, std.in, std.out, opts)
+	err = rpc.Serve(ctx, &lateReader{std.in, ready}, std.out, opts)
 	closeErr := p.close()
 	return p.redacted(serveResult(ctx, err, unready, closeErr))
+}
+
+// A lateReader is a file from which nothing is read before ready is closed.
+type lateReader struct {
+	*os.File
+	ready <-chan struct{}
+}
+
+func (r *lateReader) Read(p []byte) (int, error) {
+	<-r.ready
+	return r.File.Read(p)
 }
 
 // serveResult is what the process ends with: the signal, then what it could

@@ -18,18 +18,16 @@ func (e *signalError) Error() string { return "ended by signal: " + e.signal.Str
 const killAfter = 3 * time.Second
 
 // untilSignal is ctx until the first signal that ends the process, which is
-// then its cause. A second one, or killAfter, ends the process at once.
-func untilSignal(ctx context.Context) (context.Context, context.CancelCauseFunc) {
-	signal.Ignore(syscall.SIGPIPE) // a reader that has gone is an error, not the end
+// then its cause. A second one, or killAfter, ends the process at once. Signals
+// are caught from when ready is closed: to begin that takes a tenth of the time
+// to the first answer, in which other things can be done.
+func untilSignal(ctx context.Context) (_ context.Context, _ context.CancelCauseFunc, ready <-chan struct{}) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	got := make(chan os.Signal, 2)
-	for _, s := range []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
-		if !signal.Ignored(s) { // as nohup does
-			signal.Notify(got, s)
-		}
-	}
+	caught := make(chan struct{})
 	go func() { // ends with the process
 		defer recovered("the signal handler")
+		got := catchSignals()
+		close(caught)
 		s, _ := (<-got).(syscall.Signal)
 		cause := &signalError{s}
 		cancel(cause)
@@ -39,5 +37,16 @@ func untilSignal(ctx context.Context) (context.Context, context.CancelCauseFunc)
 		}
 		os.Exit(exitCode(cause))
 	}()
-	return ctx, cancel
+	return ctx, cancel, caught
+}
+
+func catchSignals() <-chan os.Signal {
+	signal.Ignore(syscall.SIGPIPE) // a reader that has gone is an error, not the end
+	got := make(chan os.Signal, 2)
+	for _, s := range []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // as nohup does
+			signal.Notify(got, s)
+		}
+	}
+	return got
 }
