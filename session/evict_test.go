@@ -29,19 +29,22 @@ func lookup(t *testing.T, m *session.Manager, id string) *session.Session {
 }
 
 func TestTheLeastRecentlyUsedSessionsLeaveMemoryAndComeBack(t *testing.T) {
-	m := newManager(t, session.Config{Provider: says("x"), Store: memstore.New(), Limits: session.Limits{MaxIdle: 3}})
-	kept := map[string]*session.Session{}
-	for _, id := range []string{"a", "b", "c"} {
-		ask(t, m, id, "one", session.RunOptions{})
-		kept[id] = lookup(t, m, id)
-	}
-	state(t, m, "a") // used again
-	ask(t, m, "d", "one", session.RunOptions{})
-	assert.True(t, sameInMemory(t, m, kept["a"]))
-	assert.True(t, sameInMemory(t, m, kept["c"]))
-	assert.False(t, sameInMemory(t, m, kept["b"]), "it was used longest ago")
-	assert.Equal(t, 2, ask(t, m, "b", "two", session.RunOptions{}).Turn)
-	assert.Equal(t, []string{"one", "x", "two", "x"}, messagesOf(t, m, "b"))
+	synctest.Test(t, func(t *testing.T) {
+		m := newManager(t, session.Config{Provider: says("x"), Store: memstore.New(), Limits: session.Limits{MaxIdle: 3}})
+		kept := map[string]*session.Session{}
+		for _, id := range []string{"a", "b", "c"} {
+			ask(t, m, id, "one", session.RunOptions{})
+			kept[id] = lookup(t, m, id)
+		}
+		state(t, m, "a") // used again
+		ask(t, m, "d", "one", session.RunOptions{})
+		synctest.Wait()
+		assert.True(t, sameInMemory(t, m, kept["a"]))
+		assert.True(t, sameInMemory(t, m, kept["c"]))
+		assert.False(t, sameInMemory(t, m, kept["b"]), "it was used longest ago")
+		assert.Equal(t, 2, ask(t, m, "b", "two", session.RunOptions{}).Turn)
+		assert.Equal(t, []string{"one", "x", "two", "x"}, messagesOf(t, m, "b"))
+	})
 }
 
 func TestASessionThatIsNeededStaysInMemory(t *testing.T) {
