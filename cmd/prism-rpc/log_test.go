@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/prism-rpc/prism-rpc/internal/config"
 	"github.com/prism-rpc/prism-rpc/redact"
+	"github.com/prism-rpc/prism-rpc/schema"
+	"github.com/prism-rpc/prism-rpc/session"
 )
 
 func TestLogIsRedactedWhole(t *testing.T) {
@@ -37,6 +40,26 @@ func TestLogIsRedactedWhole(t *testing.T) {
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	assert.Zero(t, info.Mode().Perm()&0o077, "for the user alone")
+}
+
+// What the client told is hidden in the log and in the reason to end, too.
+func TestS2LearntLater(t *testing.T) {
+	var p process
+	p.cfg = &config.Config{}
+	assert.ErrorContains(t, p.redacted(errors.New("told-by-the-client")), "told-by-the-client")
+	m, err := session.NewManager(session.Config{})
+	require.NoError(t, err)
+	p.running.Store(m)
+	path := filepath.Join(t.TempDir(), "log")
+	logger, lines, err := openLog(&config.Config{Settings: config.Settings{LogFile: path}}, p.redactor)
+	require.NoError(t, err)
+	require.NoError(t, m.Learn([]schema.SecretValue{{Name: "x", Value: "told-by-the-client"}}))
+	logger.Error("told-by-the-client")
+	lines.flush()
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Contains(t, string(raw), `"msg":"[REDACTED:x]"`)
+	assert.Equal(t, "[REDACTED:x]", p.redacted(errors.New("told-by-the-client")).Error())
 }
 
 // A stuck writer is one that nobody reads, until it is let go.

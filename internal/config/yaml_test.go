@@ -86,10 +86,15 @@ func FuzzParse(f *testing.F) {
 		"provider: mock\n", "a: &x [*x]\n", "? {a: b}\n: c\n", "a: !!int x\n", "a: !!float \"\"\n", "<<: {a: b}\n",
 		"a: \"\\ud800\"\n", "\ufeff%YAML 1.2\n---\na: 1\n", "&a a: *a\n", "a: 99999999999999999999999\n", "--- |\n x\n...\n",
 		"{\"a\":\u0085\"b\"}", "a: 0x\nb: +1\nc: 1e999\n", "injectors: [{name: 1, when: []}]\n", "a: !!null x\nb: !!bool y\n", "!!map a: b", "a: !!str [b]",
+		"{\t\"a\": \"\\ud83d\\ude00\\/\"}", "{\"a\":[1e999,-0,1E+2]}", "\ufeff{\"<<\":{}}", "{\"a\":\"\\ud83d", "[", "{\"redact\":{\"env\":[{\"env\":\"A\",", "{a: &x {b: *x}}",
+		"redact: &x {env: [*x, A]}\nb: [\n", "redactEnv: &x\n- *x\n- A\n", "{\"redact\":7}", "redact:\n---\nredact:\n",
 	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, s := range salvage(data, environment{"A": "value"}.env()) {
+			require.Equal(t, "A", s.Env)
+		}
 		doc, err := parse("f", data)
 		if err != nil {
 			var bad *Error
