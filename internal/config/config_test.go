@@ -66,7 +66,6 @@ func TestLoadRefusesAndSaysWhere(t *testing.T) {
 		"an injector without a time":         {"injectors:\n  - name: a\n    instructions: x\n", 2, 5, "injectors[0].when", ""},
 		"an injector with an unknown time":   {"injectors: [{name: a, when: always, instructions: x}]\n", 1, 29, "injectors[0].when", ""},
 		"an injector without text":           {"injectors:\n  - {name: b, when: every_turn, instructions: x}\n  - {name: a, when: every_turn}\n", 3, 5, "injectors[1].instructions", ""},
-		"a predicate":                        {"injectors: [{name: a, when: on_input, predicate: \"true\", instructions: x}]\n", 1, 50, "injectors[0].predicate", ""},
 		"two injectors of one name":          {"injectors:\n  - {name: a, when: every_turn, instructions: x}\n  - {name: a, when: every_turn, instructions: y}\n", 3, 12, "injectors[1].name", ""},
 		"an injector named false":            {"injectors: [{name: \"false\", when: every_turn, instructions: x}]\n", 1, 20, "injectors[0].name", ""},
 		"an injector twice in the base list": {"instructionInjectors: [a, b, a]\n", 1, 30, "instructionInjectors[2]", ""},
