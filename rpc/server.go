@@ -162,6 +162,9 @@ func params[P any](raw []byte) (*P, error) {
 		return nil, err
 	}
 	p := new(P)
+	if _, none := any(p).(*schema.NoParams); none && raw == nil {
+		return p, nil // a first ping does not wait for the validator to be made
+	}
 	if err := schema.Decode(raw, p); err != nil {
 		return nil, err
 	}
