@@ -22,8 +22,9 @@ const (
 // A Block is a context block on its way into a request.
 type Block struct {
 	Source   BlockSource
-	Injector string // the name of the injector that gave it
-	Stable   bool   // the same on every turn of the session, so that it stands before the history
+	Injector string          // the name of the injector that gave it
+	Stable   bool            // the same on every turn of the session, so that it stands before the history
+	Position schema.Position // where it stands in any layout; empty: as the layout says
 	schema.ContextBlock
 }
 
@@ -83,7 +84,7 @@ func (g *gathering) all(ctx context.Context, c inject.Context, s Sources) error 
 		return err
 	}
 	for _, a := range s.Applied {
-		like := Block{Source: BlockInjected, Injector: a.Name, Stable: a.Stable}
+		like := Block{Source: BlockInjected, Injector: a.Name, Stable: a.Stable, Position: a.Position}
 		if err := g.add(a.ContextBlocks, like); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/prism-rpc/prism-rpc/inject"
+	"github.com/prism-rpc/prism-rpc/provider"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
@@ -83,6 +84,19 @@ func InjectedLayers(applied []inject.Applied) []Layer {
 	for _, a := range applied {
 		if a.Instructions != "" {
 			out = append(out, Layer{SourcePackage, schema.LayerAppend, a.Instructions})
+		}
+	}
+	return out
+}
+
+// InjectedNotices are the notices of applied injectors, in their order.
+func InjectedNotices(applied []inject.Applied) []provider.Message {
+	var out []provider.Message
+	for _, a := range applied {
+		if a.Notice != "" {
+			m := provider.Text(schema.RoleUser, a.Notice)
+			m.Source = &provider.Source{Kind: inject.NoticeKind, Form: inject.NoticeForm, Summary: a.Summary()}
+			out = append(out, m)
 		}
 	}
 	return out

@@ -19,7 +19,7 @@ type Request struct {
 	Blocks  []Block // as Sources.Collect returns them
 	History provider.History
 	Input   []schema.ContentBlock
-	Notices []provider.Message // reminders
+	Notices []provider.Message // injected ones, then reminders
 	Calls   []provider.Message // tool calls of this turn so far, each with its result
 
 	Tools []provider.Tool
@@ -55,17 +55,23 @@ func (r *Request) segments() []provider.Segment {
 	notices := provider.Segment{Kind: provider.SegmentNotices, Messages: r.Notices}
 	calls := provider.Segment{Kind: provider.SegmentTools, Messages: r.Calls}
 
-	varying := provider.Segment{Kind: provider.SegmentBlocks}
+	leading, first := provider.SegmentStable, isStable
 	if r.Layout == schema.LayoutLegacy {
-		varying.Messages = render(r.Blocks, func(Block) bool { return true })
-		return filled(varying, system, history, input, notices, calls)
+		leading, first = provider.SegmentBlocks, isntLate
 	}
-	stable := provider.Segment{Kind: provider.SegmentStable, Messages: render(r.Blocks, isStable)}
-	varying.Messages = render(r.Blocks, func(b Block) bool { return !b.Stable })
-	return filled(system, stable, history, varying, input, notices, calls)
+	head := provider.Segment{Kind: leading, Messages: render(r.Blocks, first)}
+	tail := provider.Segment{Kind: provider.SegmentBlocks, Messages: render(r.Blocks, func(b Block) bool { return !first(b) })}
+	if r.Layout == schema.LayoutLegacy {
+		return filled(head, system, history, tail, input, notices, calls)
+	}
+	return filled(system, head, history, tail, input, notices, calls)
 }
 
-func isStable(b Block) bool { return b.Stable }
+func isStable(b Block) bool {
+	return b.Position == schema.PositionHead || b.Stable && b.Position == ""
+}
+
+func isntLate(b Block) bool { return b.Position != schema.PositionTail }
 
 func filled(segments ...provider.Segment) []provider.Segment {
 	return slices.DeleteFunc(segments, func(s provider.Segment) bool {

@@ -1,9 +1,11 @@
 package inject
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"slices"
 
 	"github.com/prism-rpc/prism-rpc/redact"
 	"github.com/prism-rpc/prism-rpc/schema"
@@ -16,30 +18,41 @@ type Applied struct {
 	Name          string
 	Origin        schema.Origin
 	When          schema.When
-	Instructions  string
-	ContextBlocks []schema.ContextBlock // those that say something
+	Instructions  string                // for the system text
+	Notice        string                // instructions placed behind the input
+	Title         string                // of the notice
+	ContextBlocks []schema.ContextBlock // those that say something, instructions placed as context first
+	Position      schema.Position       // of the blocks, where the injector says it
 	Stable        bool
 }
 
 func newApplied(r Resolved, c Contribution, red *redact.Redactor, tally *redact.Tally) Applied {
-	a := Applied{Name: r.Name, Origin: r.Origin, When: c.When}
-	if a.When == "" {
-		a.When = schema.WhenEveryTurn
-	}
-	if !blank(c.Instructions) {
+	inj, set := settingsOf(r.Injector)
+	a := Applied{Name: r.Name, Origin: r.Origin, When: cmp.Or(c.When, schema.WhenEveryTurn), Position: set.Position}
+	blocks := c.ContextBlocks
+	switch {
+	case blank(c.Instructions):
+	case set.Placement == schema.PlaceContext:
+		own := schema.ContextBlock{Title: set.Title, Content: schema.Input{schema.TextBlock(c.Instructions)}}
+		blocks = slices.Concat([]schema.ContextBlock{own}, blocks)
+	case set.Placement == schema.PlaceNotice:
+		a.Notice, a.Title = red.Text(c.Instructions, tally), red.Text(set.Title, tally)
+	default:
 		a.Instructions = red.Text(c.Instructions, tally)
 	}
-	for _, b := range RedactBlocks(c.ContextBlocks, red, tally) {
+	for _, b := range RedactBlocks(blocks, red, tally) {
 		if Render(b) != "" {
 			a.ContextBlocks = append(a.ContextBlocks, b)
 		}
 	}
-	_, fixed := r.Injector.(*static)
+	_, fixed := inj.(*static)
 	a.Stable = fixed && r.Base && a.When == schema.WhenEveryTurn
 	return a
 }
 
-func (a Applied) empty() bool { return a.Instructions == "" && len(a.ContextBlocks) == 0 }
+func (a Applied) empty() bool {
+	return a.Instructions == "" && a.Notice == "" && len(a.ContextBlocks) == 0
+}
 
 // Injected reports a, one entry for each placement that got something: its
 // size and hash are of the text that stands in the request; several context
@@ -52,8 +65,17 @@ func (a Applied) Injected() []schema.Injected {
 	if len(a.ContextBlocks) > 0 {
 		out = append(out, a.entry(schema.PlaceContext, a.rendered()...))
 	}
+	if a.Notice != "" {
+		notice := a.entry(schema.PlaceNotice, a.Notice)
+		notice.Kind, notice.Form, notice.Summary = NoticeKind, NoticeForm, a.Summary()
+		out = append(out, notice)
+	}
 	return out
 }
+
+// Summary is what can be shown in the notice's place, a line of at most 120
+// characters.
+func (a Applied) Summary() string { return summary(a.Title, a.Name) }
 
 func (a Applied) entry(place schema.Placement, texts ...string) schema.Injected {
 	size, hash := measure(texts...)

@@ -59,7 +59,7 @@ func TestP7_a_contribution_has_no_field_that_grants_anything(t *testing.T) {
 		"When schema.When",
 		"Predicate func(inject.Context) bool",
 	}, fields(inject.Contribution{}))
-	assert.Equal(t, []string{"ID string", "Title string", "Content schema.Input"}, fields(schema.ContextBlock{}))
+	assert.Equal(t, []string{"ID string", "Title string", "Content schema.Input", "Priority int", "Metadata jsontext.Value"}, fields(schema.ContextBlock{}))
 }
 
 func TestP11_reports_one_entry_for_each_placement_that_got_something(t *testing.T) {

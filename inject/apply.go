@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/prism-rpc/prism-rpc/inject/predicate"
 	"github.com/prism-rpc/prism-rpc/redact"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
@@ -19,11 +20,25 @@ var (
 
 // Options bound one evaluation; the zero value works.
 type Options struct {
-	Timeout time.Duration // for each injector, its predicate included; default 5 s
+	Timeout       time.Duration // for each injector that runs code, its predicate included; default 5 s
+	PredicateTime time.Duration // for all predicates of a turn that are data; default 50 ms
 }
 
-// DefaultTimeout is how long an injector may take where Options say nothing.
-const DefaultTimeout = 5 * time.Second
+// What holds where Options say nothing.
+const (
+	DefaultTimeout       = 5 * time.Second
+	DefaultPredicateTime = 50 * time.Millisecond
+)
+
+func (o Options) withDefaults() Options {
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultTimeout
+	}
+	if o.PredicateTime <= 0 {
+		o.PredicateTime = DefaultPredicateTime
+	}
+	return o
+}
 
 // SkipReason says why an injector that was selected gave nothing.
 type SkipReason string
@@ -42,26 +57,45 @@ type Skipped struct {
 	Err    error
 }
 
+// A FailedError ends the turn: an injector failed whose settings say so (P10).
+// Err is for logs, which redact it; it says nothing about the turn's own end,
+// so it is not unwrapped.
+type FailedError struct {
+	Name   string
+	Reason SkipReason
+	Err    error
+}
+
+func (e *FailedError) Error() string {
+	if e.Reason == SkipTimeout {
+		return "instruction injector " + e.Name + " gave nothing in time"
+	}
+	return "instruction injector " + e.Name + " failed"
+}
+
 // Apply asks each selected injector, in order, what it gives to the turn that
 // c describes, and returns what is due, redacted (P8–P10). c holds no secrets
 // any more; each injector gets a copy of its own. An injector that is not due,
-// or gives nothing, is in neither list. The one error is ctx's cause, when ctx
-// ends before all were asked: then nothing is to be injected.
+// or gives nothing, is in neither list. An error is ctx's cause, when ctx ends
+// before all were asked, or a *FailedError: then nothing is to be injected.
 //
 // An injector that outlasts its time is left behind: Apply waits no longer,
 // and what it returns afterwards is dropped.
 func Apply(ctx context.Context, selected []Resolved, c Context, red *redact.Redactor, tally *redact.Tally, opts Options) ([]Applied, []Skipped, error) {
 	var applied []Applied
 	var skipped []Skipped
-	c = c.numbered()
+	e := newEvaluation(c, opts)
 	for _, r := range selected {
 		if ctx.Err() != nil {
 			break
 		}
-		got, err := ask(ctx, r.Injector, c, opts)
+		got, err := e.ask(ctx, r.Injector)
 		switch {
 		case err != nil:
 			skipped = append(skipped, skip(r.Name, err))
+			if fails(r.Injector) && ctx.Err() == nil {
+				return nil, nil, (*FailedError)(&skipped[len(skipped)-1])
+			}
 		case got != nil:
 			if a := newApplied(r, *got, red, tally); !a.empty() {
 				applied = append(applied, a)
@@ -74,28 +108,52 @@ func Apply(ctx context.Context, selected []Resolved, c Context, red *redact.Reda
 	return applied, skipped, nil
 }
 
+func fails(inj Injector) bool {
+	_, set := settingsOf(inj)
+	return set.OnError == schema.OnErrorFail
+}
+
 func skip(name string, err error) Skipped {
-	if errors.Is(err, ErrTimeout) {
+	if errors.Is(err, ErrTimeout) || errors.Is(err, predicate.ErrBudget) {
 		return Skipped{name, SkipTimeout, err}
 	}
 	return Skipped{name, SkipError, err}
 }
 
+// An evaluation is the asking of one turn's injectors.
+type evaluation struct {
+	context    Context
+	opts       Options
+	conditions *predicate.Turn // what the predicates that are data share
+}
+
+func newEvaluation(c Context, opts Options) *evaluation {
+	c, opts = c.numbered(), opts.withDefaults()
+	return &evaluation{c, opts, predicate.NewTurn(c.facts(), opts.PredicateTime)}
+}
+
 // ask returns what inj contributes to the turn; nil when it is not due.
-func ask(ctx context.Context, inj Injector, c Context, opts Options) (*Contribution, error) {
+func (e *evaluation) ask(ctx context.Context, inj Injector) (*Contribution, error) {
+	inj, set := settingsOf(inj)
 	if s, ok := inj.(*static); ok && !s.asks() {
-		if s.fault != nil || !due(s.c, c) {
-			return nil, s.fault
-		}
-		return &s.c, nil
+		return e.read(s, set.Scope)
 	}
-	timeout := opts.Timeout
-	if timeout <= 0 {
-		timeout = DefaultTimeout
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, ErrTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, e.opts.Timeout, ErrTimeout)
 	defer cancel()
-	return guarded(ctx, inj, c)
+	return guarded(ctx, inj, e.context, set.Scope)
+}
+
+// read is ask of an injector that is data alone.
+func (e *evaluation) read(s *static, scope schema.Scope) (*Contribution, error) {
+	if s.fault != nil || !due(s.c, e.context, scope) {
+		return nil, s.fault
+	}
+	if s.condition != nil {
+		if holds, err := s.condition.Eval(e.conditions); err != nil || !holds {
+			return nil, err
+		}
+	}
+	return &s.c, nil
 }
 
 type answer struct {
@@ -105,7 +163,7 @@ type answer struct {
 
 // guarded runs foreign code in a goroutine of its own, so that it can neither
 // stop the turn nor hold it.
-func guarded(ctx context.Context, inj Injector, c Context) (*Contribution, error) {
+func guarded(ctx context.Context, inj Injector, c Context, scope schema.Scope) (*Contribution, error) {
 	forApply, forPredicate := c.Clone(), c.Clone()
 	done := make(chan answer, 1)
 	go func() { // guarded waits for it until ctx ends; after that nobody does
@@ -116,7 +174,7 @@ func guarded(ctx context.Context, inj Injector, c Context) (*Contribution, error
 			}
 			done <- got
 		}()
-		got = contribution(ctx, inj, forApply, forPredicate)
+		got = contribution(ctx, inj, forApply, forPredicate, scope)
 	}()
 	select {
 	case got := <-done:
@@ -129,21 +187,25 @@ func guarded(ctx context.Context, inj Injector, c Context) (*Contribution, error
 	}
 }
 
-func contribution(ctx context.Context, inj Injector, forApply, forPredicate Context) answer {
+func contribution(ctx context.Context, inj Injector, forApply, forPredicate Context, scope schema.Scope) answer {
 	c, err := inj.Apply(ctx, forApply)
 	if err == nil {
 		err = c.Check()
 	}
-	if err != nil || !due(c, forPredicate) {
+	if err != nil || !due(c, forPredicate, scope) {
 		return answer{err: err}
 	}
 	return answer{c: &c}
 }
 
 // due decides by the timing alone, unless it is on_input.
-func due(c Contribution, turn Context) bool {
+// The first turn of a run is its first provider call.
+func due(c Contribution, turn Context, scope schema.Scope) bool {
 	switch c.When {
 	case schema.WhenFirstTurn:
+		if scope == schema.ScopeRun {
+			return turn.Step == 1
+		}
 		return turn.Turn == 1
 	case schema.WhenOnInput:
 		return c.Predicate == nil || c.Predicate(turn)

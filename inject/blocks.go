@@ -37,16 +37,18 @@ func RedactContent(content []schema.ContentBlock, red *redact.Redactor, tally *r
 // function.
 type copier struct {
 	text func(string) string
-	raw  func([]byte) []byte
+	raw  func([]byte) []byte // what is never sent nor seen
+	json func([]byte) []byte // what a host's own code may see
 }
 
 // plainCopy changes nothing on the way.
-var plainCopy = copier{text: func(s string) string { return s }, raw: bytes.Clone}
+var plainCopy = copier{text: func(s string) string { return s }, raw: bytes.Clone, json: bytes.Clone}
 
 func redacting(red *redact.Redactor, tally *redact.Tally) copier {
 	return copier{
 		text: func(s string) string { return red.Text(s, tally) },
 		raw:  func([]byte) []byte { return nil },
+		json: func(v []byte) []byte { return red.JSON(v, tally) },
 	}
 }
 
@@ -56,7 +58,10 @@ func (c copier) contextBlocks(blocks []schema.ContextBlock) []schema.ContextBloc
 	}
 	out := make([]schema.ContextBlock, len(blocks))
 	for i, b := range blocks {
-		out[i] = schema.ContextBlock{ID: c.text(b.ID), Title: c.text(b.Title), Content: c.content(b.Content)}
+		out[i] = schema.ContextBlock{
+			ID: c.text(b.ID), Title: c.text(b.Title), Content: c.content(b.Content),
+			Priority: b.Priority, Metadata: c.json(b.Metadata),
+		}
 	}
 	return out
 }

@@ -11,9 +11,11 @@ import (
 	"bytes"
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/prism-rpc/prism-rpc/inject/predicate"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
@@ -35,6 +37,10 @@ type Context struct {
 	Input     []schema.ContentBlock
 	Metadata  jsontext.Value           // the turn's object; nil when it gave none
 	History   iter.Seq[schema.Message] // the committed dialogue, decoded as it is read; nil when there is none
+
+	// Recent gives the last messages of History without reading through it.
+	// Nil where nobody knows how.
+	Recent func(most int) iter.Seq[schema.Message]
 }
 
 // Clone is a copy that shares nothing that can be changed. Its history is
@@ -42,17 +48,48 @@ type Context struct {
 func (c Context) Clone() Context {
 	c.Input = plainCopy.content(c.Input)
 	c.Metadata = bytes.Clone(c.Metadata)
-	if history := c.History; history != nil {
-		c.History = func(yield func(schema.Message) bool) {
-			for m := range history {
-				m.Content = plainCopy.content(m.Content)
-				if !yield(m) {
-					return
-				}
+	if c.History != nil {
+		c.History = copied(c.History)
+	}
+	if recent := c.Recent; recent != nil {
+		c.Recent = func(most int) iter.Seq[schema.Message] { return copied(recent(most)) }
+	}
+	return c
+}
+
+func copied(messages iter.Seq[schema.Message]) iter.Seq[schema.Message] {
+	return func(yield func(schema.Message) bool) {
+		for m := range messages {
+			m.Content = plainCopy.content(m.Content)
+			if !yield(m) {
+				return
 			}
 		}
 	}
-	return c
+}
+
+// facts are what conditions see of the turn.
+func (c Context) facts() predicate.Facts {
+	c = c.numbered()
+	f := predicate.Facts{Input: c.Input, Turn: c.Turn, Step: c.Step, SessionID: c.SessionID, Metadata: c.Metadata}
+	switch {
+	case c.Recent != nil:
+		f.Recent = func() iter.Seq[schema.Message] { return c.Recent(predicate.MaxMessages) }
+	case c.History != nil:
+		f.Recent = func() iter.Seq[schema.Message] { return last(c.History, predicate.MaxMessages) }
+	}
+	return f
+}
+
+// last reads through messages and keeps the end.
+func last(messages iter.Seq[schema.Message], most int) iter.Seq[schema.Message] {
+	var kept []schema.Message
+	for m := range messages {
+		if kept = append(kept, m); len(kept) == 2*most {
+			kept = append(kept[:0], kept[most:]...)
+		}
+	}
+	return slices.Values(kept[max(0, len(kept)-most):])
 }
 
 // numbered makes 0, which a Go caller may leave, the first turn and step.

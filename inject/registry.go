@@ -86,7 +86,8 @@ func registrable(inj Injector, origin schema.Origin) error {
 	case rank(origin) < 0:
 		return ErrOrigin
 	}
-	if s, ok := inj.(*static); ok {
+	bare, _ := settingsOf(inj)
+	if s, ok := bare.(*static); ok {
 		return s.fault
 	}
 	return nil
@@ -155,10 +156,23 @@ func (r *Registry) Get(name string) (Injector, bool) {
 
 func (r *Registry) readyLocked(name string) (registration, bool) {
 	list := r.names[name]
-	if len(list) == 0 || list[0].shadowed {
+	if len(list) == 0 || list[0].unusable() != "" {
 		return registration{}, false
 	}
 	return list[0], true
+}
+
+// unusable says why the registration's name does not resolve to it; empty when
+// it does.
+func (reg registration) unusable() string {
+	_, set := settingsOf(reg.injector)
+	switch {
+	case reg.shadowed:
+		return reasonShadowed
+	case set.Disabled:
+		return reasonDisabled
+	}
+	return ""
 }
 
 // List describes all registrations, sorted by the bytes of their names, then
@@ -191,16 +205,25 @@ func (reg registration) describe(name string, red *redact.Redactor) schema.Injec
 		Path:        reg.info.Path,
 		Warnings:    []string{},
 	}
-	if reg.shadowed {
-		info.State, info.Reason = schema.StateShadowed, reasonShadowed
+	bare, set := settingsOf(reg.injector)
+	if info.Reason = reg.unusable(); info.Reason != "" {
+		info.State = schema.StateDisabled
 	}
-	if s, ok := reg.injector.(*static); ok {
+	if reg.shadowed {
+		info.State = schema.StateShadowed
+	}
+	if s, ok := bare.(*static); ok {
 		info.When = s.c.When
 		info.Description = cmp.Or(info.Description, s.description)
-		info.Bytes, info.SHA256 = s.digest(red)
+		info.Bytes, info.SHA256 = s.digest(set, red)
+		info.Warnings = set.warnings(s.c)
 	}
 	info.Description = plain.Text(red.Text(info.Description, nil), maxDescription)
 	return info
 }
 
-const reasonShadowed = "an injector of this name from a source of higher rank has, or had, the name; reload to let this one stand"
+// Why a registration's name does not resolve to it.
+const (
+	reasonShadowed = "an injector of this name from a source of higher rank has, or had, the name; reload to let this one stand"
+	reasonDisabled = "it is disabled: enabled is false where it is defined"
+)

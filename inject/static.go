@@ -3,6 +3,7 @@ package inject
 import (
 	"context"
 
+	"github.com/prism-rpc/prism-rpc/inject/predicate"
 	"github.com/prism-rpc/prism-rpc/redact"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
@@ -26,14 +27,33 @@ func FromSpec(spec schema.InjectorSpec) (Injector, error) {
 	if s.fault != nil {
 		return nil, s.fault
 	}
-	return s, nil
+	if err := s.take(spec.Predicate); err != nil {
+		return nil, err
+	}
+	settings := settingsFrom(spec)
+	if err := checkText(settings.Title); err != nil {
+		return nil, schema.BadField("title", "text", err.Error())
+	}
+	return With(s, settings), nil
+}
+
+func settingsFrom(spec schema.InjectorSpec) Settings {
+	return Settings{
+		Placement: spec.Placement,
+		Position:  spec.Position,
+		Title:     spec.Title,
+		Scope:     spec.Scope,
+		OnError:   spec.OnError,
+		Disabled:  spec.Enabled != nil && !*spec.Enabled,
+	}
 }
 
 type static struct {
 	name        string
 	description string
 	c           Contribution
-	fault       error // what Check said of c
+	condition   *predicate.Program // of on_input, as data; nil for none
+	fault       error              // what Check said of c
 }
 
 func newStatic(name, description string, c Contribution) *static {
@@ -44,20 +64,43 @@ func newStatic(name, description string, c Contribution) *static {
 	return &static{name: name, description: description, c: c, fault: c.Check()}
 }
 
+// take makes an expression the injector's condition. One that is not asked,
+// the timing being another, has to be right as well.
+func (s *static) take(expression string) error {
+	if expression == "" {
+		return nil
+	}
+	p, err := predicate.Compile(expression)
+	if err != nil {
+		return schema.BadField("predicate", "predicate", err.Error())
+	}
+	if s.c.When == schema.WhenOnInput {
+		s.condition = p
+	}
+	return nil
+}
+
 func (s *static) Name() string { return s.name }
 
+// Apply gives the condition as a function, in which an error means no.
 func (s *static) Apply(context.Context, Context) (Contribution, error) {
 	c := s.c
 	c.ContextBlocks = plainCopy.contextBlocks(c.ContextBlocks)
+	if s.condition != nil {
+		c.Predicate = func(turn Context) bool {
+			due, err := s.condition.Eval(predicate.NewTurn(turn.facts(), DefaultPredicateTime))
+			return err == nil && due
+		}
+	}
 	return c, s.fault
 }
 
-// asks tells whether it takes a predicate to know if s is due.
+// asks tells whether it takes foreign code to know if s is due.
 func (s *static) asks() bool { return s.c.When == schema.WhenOnInput && s.c.Predicate != nil }
 
-// digest is the size and hash of what s injects, by the rules of
-// schema.Injected, over all placements.
-func (s *static) digest(red *redact.Redactor) (int, string) {
-	a := newApplied(Resolved{}, s.c, red, nil)
-	return measure(append([]string{a.Instructions}, a.rendered()...)...)
+// digest is the size and hash of what s injects under these settings, by the
+// rules of schema.Injected, over all placements.
+func (s *static) digest(settings Settings, red *redact.Redactor) (int, string) {
+	a := newApplied(Resolved{Injector: With(s, settings)}, s.c, red, nil)
+	return measure(append([]string{a.Instructions, a.Notice}, a.rendered()...)...)
 }

@@ -24,8 +24,8 @@ func (e *UnknownError) Error() string {
 
 func (r *Registry) unknownLocked(name string) *UnknownError {
 	e := &UnknownError{Name: name}
-	if len(r.names[name]) > 0 {
-		e.Reason = reasonShadowed
+	if list := r.names[name]; len(list) > 0 {
+		e.Reason = list[0].unusable()
 	}
 	for known := range r.names {
 		if _, ok := r.readyLocked(known); ok {

@@ -24,6 +24,7 @@ const (
 	codeTurnConflict    = -32005
 	codeProviderError   = -32006
 	codeNoProvider      = -32007
+	codeInjectorFailed  = -32008
 	codeStoreError      = -32011
 	codeBadConfig       = -32012
 )
@@ -118,6 +119,7 @@ func requestRow(err error) *wireError {
 // sessionRow knows what can stand between a request and its session.
 func sessionRow(err error) *wireError {
 	var unknown *inject.UnknownError
+	var failed *inject.FailedError
 	var busy *session.BusyError
 	var full *session.FullError
 	var locked *session.LockedError
@@ -126,6 +128,9 @@ func sessionRow(err error) *wireError {
 	case errors.As(err, &unknown):
 		return wire(codeUnknownInjector, "unknown_injector", unknown.Error(), "listInjectors names those that can be selected",
 			callData{Name: &unknown.Name, Known: listed(unknown.Known), Suggestion: unknown.Suggestion, Reason: unknown.Reason})
+	case errors.As(err, &failed):
+		return wire(codeInjectorFailed, "injector_failed", failed.Error(), "its onError is fail; the log says more",
+			callData{Name: &failed.Name, Reason: string(failed.Reason)})
 	case errors.Is(err, session.ErrNotFound):
 		return wire(codeSessionNotFound, "session_not_found", "Unknown session", "newSession or prompt makes a session", callData{})
 	case errors.As(err, &busy):

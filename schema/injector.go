@@ -31,6 +31,34 @@ const (
 	PlaceNotice  Placement = "notice"
 )
 
+// Scope says what an injector's first_turn is the first of (P8).
+type Scope string
+
+// The scopes.
+const (
+	ScopeSession Scope = "session" // the session's turns
+	ScopeRun     Scope = "run"     // the provider calls within one turn
+)
+
+// Position says where the context of an injector stands, whatever the layout
+// (P15).
+type Position string
+
+// The positions.
+const (
+	PositionHead Position = "head" // before the dialogue
+	PositionTail Position = "tail" // right before the input
+)
+
+// OnError says what becomes of the turn when an injector fails (P10).
+type OnError string
+
+// The ways to go on.
+const (
+	OnErrorSkip OnError = "skip" // without the injector
+	OnErrorFail OnError = "fail" // not at all
+)
+
 // Origin says who brought an injector.
 type Origin string
 
@@ -50,27 +78,67 @@ type InjectorSpec struct {
 	Name          string         `json:"name" validate:"injectorname"`
 	Description   string         `json:"description,omitempty" validate:"max=4096"`
 	When          When           `json:"when"`
-	Predicate     string         `json:"predicate,omitempty"`
+	Predicate     string         `json:"predicate,omitempty"`                                                  // of on_input: an expression
+	Scope         Scope          `json:"scope,omitempty" validate:"omitempty,oneof=session run"`               // what first_turn counts; default session
+	Placement     Placement      `json:"placement,omitempty" validate:"omitempty,oneof=system context notice"` // of instructions; default system
+	Position      Position       `json:"position,omitempty" validate:"omitempty,oneof=head tail"`              // of context; default as the layout says
+	Title         string         `json:"title,omitempty"`                                                      // of instructions placed as context or notice
 	Instructions  string         `json:"instructions,omitempty"`
 	ContextBlocks []ContextBlock `json:"contextBlocks,omitempty"`
+	MaxBytes      *int           `json:"maxBytes,omitempty" validate:"omitempty,min=1,max=262144"` // of all its text; default 256 KiB
+	OnError       OnError        `json:"onError,omitempty" validate:"omitempty,oneof=skip fail"`   // default skip
+	Enabled       *bool          `json:"enabled,omitempty"`                                        // default true
 }
 
 func (s *InjectorSpec) check() *ParamsError {
+	if err := s.checkTiming(); err != nil {
+		return err
+	}
+	return s.checkText()
+}
+
+func (s *InjectorSpec) checkTiming() *ParamsError {
 	switch {
 	case s.When == "":
 		return BadField("when", "required", "is missing; use first_turn, every_turn or on_input")
 	case !s.When.Valid():
 		return BadField("when", "oneof", "must be one of: first_turn, every_turn, on_input")
-	case s.Predicate != "":
-		return BadField("predicate", "unsupported", "predicates are not supported yet; leave it out and use when: first_turn or every_turn")
-	case strings.TrimSpace(s.Instructions) == "" && len(s.ContextBlocks) == 0:
+	case len(s.Predicate) > MaxPredicateBytes:
+		return PastLimit("predicate", MaxPredicateBytes, "bytes")
+	}
+	return nil
+}
+
+func (s *InjectorSpec) checkText() *ParamsError {
+	silent := strings.TrimSpace(s.Instructions) == ""
+	switch {
+	case silent && len(s.ContextBlocks) == 0:
 		return BadField("instructions", "required", "an injector needs instructions or contextBlocks")
+	case silent && s.Placement == PlaceNotice:
+		return BadField("instructions", "required", "a notice needs instructions")
 	case len(s.Instructions) > MaxInjectorBytes:
 		return PastLimit("instructions", MaxInjectorBytes, "bytes")
+	case len(s.Title) > MaxTitleBytes:
+		return PastLimit("title", MaxTitleBytes, "bytes")
 	case len(s.ContextBlocks) > MaxInjectorBlocks:
 		return PastLimit("contextBlocks", MaxInjectorBlocks, "blocks")
 	}
-	return CheckBlocks("contextBlocks", s.ContextBlocks)
+	if err := CheckBlocks("contextBlocks", s.ContextBlocks); err != nil {
+		return err
+	}
+	if s.MaxBytes != nil && s.size() > *s.MaxBytes {
+		return PastLimit("maxBytes", *s.MaxBytes, "bytes: so is the injector's text")
+	}
+	return nil
+}
+
+// size is that of the text that s can inject.
+func (s *InjectorSpec) size() int {
+	n := len(s.Title) + len(s.Instructions)
+	for _, b := range s.ContextBlocks {
+		n += len(b.Title) + len(PlainText(b.Content))
+	}
+	return n
 }
 
 // ListInjectorsParams are the params of listInjectors.

@@ -28,6 +28,7 @@ const (
 	KindTurnConflict       ErrorKind = "turn_conflict"
 	KindProviderError      ErrorKind = "provider_error"
 	KindNoProvider         ErrorKind = "provider_not_configured"
+	KindInjectorFailed     ErrorKind = "injector_failed"
 	KindOverloaded         ErrorKind = "overloaded"
 	KindShuttingDown       ErrorKind = "shutting_down"
 	KindStoreError         ErrorKind = "store_error"
@@ -67,6 +68,7 @@ func ErrorKinds() []ErrorRow {
 		{KindTurnConflict, -32005, "The turn would have another number than expected."},
 		{KindProviderError, -32006, "The model's provider failed."},
 		{KindNoProvider, -32007, "No provider is set."},
+		{KindInjectorFailed, -32008, "An injector whose onError is fail gave nothing."},
 		{KindOverloaded, -32009, "Too much is under way; retry later."},
 		{KindShuttingDown, -32010, "The server takes no new work."},
 		{KindStoreError, -32011, "The store can't be used."},
@@ -89,10 +91,10 @@ type ErrorData struct {
 
 	Errors []FieldError `json:"errors,omitempty"` // invalid_params
 
-	Name       *string  `json:"name,omitempty"`       // unknown_injector
+	Name       *string  `json:"name,omitempty"`       // unknown_injector, injector_failed
 	Known      []string `json:"known,omitzero"`       // unknown_injector: names that resolve
 	Suggestion string   `json:"suggestion,omitempty"` // the nearest name or key
-	Reason     string   `json:"reason,omitempty"`     // unknown_injector: why a known name does not resolve
+	Reason     string   `json:"reason,omitempty"`     // unknown_injector: why a known name does not resolve; injector_failed: error or timeout
 
 	Turn   int    `json:"turn,omitzero"`    // session_busy: the running one; turn_conflict: the number it would have
 	Queued *int   `json:"queued,omitempty"` // session_busy: turns that wait

@@ -16,5 +16,6 @@ const (
 	MaxInjectorBytes   = 256 << 10 // of an injector's instructions
 	MaxInjectorBlocks  = 64
 	MaxBlockBytes      = 256 << 10 // of all context blocks of one list
+	MaxPredicateBytes  = 4 << 10   // of an injector's condition
 	MaxKnownNames      = 50        // in data.known
 )

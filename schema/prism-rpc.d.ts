@@ -135,6 +135,8 @@ export interface ContextBlock {
   id?: string | null;
   title?: string | null;
   content: InputParam;
+  priority?: number | null;
+  metadata?: Record<string, unknown> | null;
 }
 
 /** ContextUse tells how much of a model's context the dialogue takes. */
@@ -163,13 +165,13 @@ export interface ErrorData {
   method?: string;
   /** invalid_params */
   errors?: Array<FieldError>;
-  /** unknown_injector */
+  /** unknown_injector, injector_failed */
   name?: string;
   /** unknown_injector: names that resolve */
   known?: Array<string>;
   /** the nearest name or key */
   suggestion?: string;
-  /** unknown_injector: why a known name does not resolve */
+  /** unknown_injector: why a known name does not resolve; injector_failed: error or timeout */
   reason?: string;
   /** session_busy: the running one; turn_conflict: the number it would have */
   turn?: number;
@@ -202,7 +204,7 @@ export interface ErrorData {
 }
 
 /** ErrorKind is the stable name of an error, in its data. */
-export type ErrorKind = "parse_error" | "invalid_request" | "duplicate_id" | "frame_too_large" | "header_too_large" | "batch_too_large" | "too_deep" | "id_too_long" | "method_not_found" | "invalid_params" | "request_key_reused" | "result_too_large" | "internal" | "cancelled" | "already_initialized" | "unknown_injector" | "session_not_found" | "session_busy" | "session_locked" | "turn_conflict" | "provider_error" | "provider_not_configured" | "overloaded" | "shutting_down" | "store_error" | "bad_config";
+export type ErrorKind = "parse_error" | "invalid_request" | "duplicate_id" | "frame_too_large" | "header_too_large" | "batch_too_large" | "too_deep" | "id_too_long" | "method_not_found" | "invalid_params" | "request_key_reused" | "result_too_large" | "internal" | "cancelled" | "already_initialized" | "unknown_injector" | "session_not_found" | "session_busy" | "session_locked" | "turn_conflict" | "provider_error" | "provider_not_configured" | "injector_failed" | "overloaded" | "shutting_down" | "store_error" | "bad_config";
 
 /** EventError is the error that the turn's request is answered with. */
 export interface EventError {
@@ -276,6 +278,12 @@ export interface Injected {
   when: When;
   bytes: number;
   sha256: string;
+  /** of a notice: who gave it */
+  kind?: string;
+  /** of a notice: notice */
+  form?: string;
+  /** of a notice: what can be shown in its place */
+  summary?: string;
   ignored?: Array<string>;
 }
 
@@ -292,6 +300,12 @@ export interface InjectedEvent {
   when: When;
   bytes: number;
   sha256: string;
+  /** of a notice: who gave it */
+  kind?: string;
+  /** of a notice: notice */
+  form?: string;
+  /** of a notice: what can be shown in its place */
+  summary?: string;
   ignored?: Array<string>;
 }
 

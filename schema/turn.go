@@ -141,11 +141,15 @@ func (m LayerMode) Valid() bool {
 	return false
 }
 
-// ContextBlock is a titled piece of context (P7, P14).
+// ContextBlock is a titled piece of context (P7, P14). Of those that don't fit,
+// the ones of the least priority are left out first. Metadata is an object, for
+// a Go host's middleware; it is never sent.
 type ContextBlock struct {
-	ID      string `json:"id,omitempty"`
-	Title   string `json:"title,omitempty"`
-	Content Input  `json:"content"`
+	ID       string         `json:"id,omitempty"`
+	Title    string         `json:"title,omitempty"`
+	Content  Input          `json:"content"`
+	Priority int            `json:"priority,omitzero"`
+	Metadata jsontext.Value `json:"metadata,omitempty"`
 }
 
 // CheckBlocks refuses context blocks that no request could carry.
@@ -160,6 +164,9 @@ func CheckBlocks(field string, blocks []ContextBlock) *ParamsError {
 		}
 		if b.Content == nil {
 			return BadField(field+index(i)+".content", "required", "is missing")
+		}
+		if err := checkMetadata(b.Metadata); err != nil {
+			return under(field+index(i), err)
 		}
 	}
 	if total > MaxBlockBytes {
@@ -297,6 +304,9 @@ type Injected struct {
 	When      When      `json:"when"`
 	Bytes     int       `json:"bytes"`
 	SHA256    string    `json:"sha256"`
+	Kind      string    `json:"kind,omitempty"`    // of a notice: who gave it
+	Form      string    `json:"form,omitempty"`    // of a notice: notice
+	Summary   string    `json:"summary,omitempty"` // of a notice: what can be shown in its place
 	Ignored   []string  `json:"ignored,omitempty"`
 }
 

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 
@@ -23,6 +24,7 @@ func (r *Run) assemble() (*provider.Request, error) {
 	seen := r.seen(history)
 	applied, skipped, err := inject.Apply(r.ctx, cfg.Registry.Refresh(r.selected), seen, r.redactor, r.tally.at(whereInjected), inject.Options{Timeout: cfg.InjectorTimeout})
 	if err != nil {
+		r.logFailed(err)
 		return nil, err
 	}
 	blocks, err := assemble.Sources{
@@ -38,7 +40,7 @@ func (r *Run) assemble() (*provider.Request, error) {
 	r.reportInjected(injected, skipped)
 	req := assemble.Request{
 		Model: r.model, Layout: r.layout(), Options: r.Options,
-		Layers: r.layers(base, applied), Blocks: blocks, History: sent, Input: r.input,
+		Layers: r.layers(base, applied), Blocks: blocks, History: sent, Input: r.input, Notices: assemble.InjectedNotices(applied),
 		SessionID: s.id, RunID: r.id, Turn: r.turn, Step: 1, Injected: injected,
 	}
 	return req.Build(), nil
@@ -48,13 +50,15 @@ func (r *Run) assemble() (*provider.Request, error) {
 func (r *Run) seen(history provider.History) inject.Context {
 	return inject.Context{
 		SessionID: r.session.id, RunID: r.id, Turn: r.turn, Step: 1,
-		Input: r.input, Metadata: r.Metadata, History: dialogue(history),
+		Input: r.input, Metadata: r.Metadata, History: dialogue(history, history.Len()),
+		Recent: func(most int) iter.Seq[schema.Message] { return dialogue(history, most) },
 	}
 }
 
-func dialogue(history provider.History) iter.Seq[schema.Message] {
+// dialogue is the end of the history, at most so many messages.
+func dialogue(history provider.History, most int) iter.Seq[schema.Message] {
 	return func(yield func(schema.Message) bool) {
-		for _, m := range history.Messages(0, history.Len()) {
+		for _, m := range history.Messages(max(0, history.Len()-most), history.Len()) {
 			if !yield(m) {
 				return
 			}
@@ -81,6 +85,14 @@ func (r *Run) layout() schema.Layout {
 		return r.Options.Layout
 	}
 	return r.session.manager.cfg.Layout
+}
+
+// logFailed writes what an injector that ends the turn said, which the turn's
+// own error does not.
+func (r *Run) logFailed(err error) {
+	if failed, ok := errors.AsType[*inject.FailedError](err); ok {
+		r.log(zap.WarnLevel, "injector failed", failed.Err, zap.String("injector", failed.Name))
+	}
 }
 
 func (r *Run) reportInjected(injected []schema.Injected, skipped []inject.Skipped) {
