@@ -28,6 +28,13 @@ func lookup(t *testing.T, m *session.Manager, id string) *session.Session {
 	return s
 }
 
+// makeNew stores a new session.
+func makeNew(t *testing.T, m *session.Manager, id string) {
+	s, err := m.Create(id, schema.SessionSettings{}, nil)
+	require.NoError(t, err)
+	require.NoError(t, s.Sync())
+}
+
 func TestTheLeastRecentlyUsedSessionsLeaveMemoryAndComeBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newManager(t, session.Config{Provider: says("x"), Store: memstore.New(), Limits: session.Limits{MaxIdle: 3}})
@@ -111,6 +118,23 @@ func TestASessionThatIsNeededStaysInMemory(t *testing.T) {
 		ask(t, m, "s", "one", session.RunOptions{})
 		fill(t, m)
 		assert.Equal(t, 1, state(t, m, "s").Turn)
+	})
+	t.Run("it waits for the server", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			p := streams("x", time.Minute)
+			m := newManager(t, session.Config{Provider: p, Store: memstore.New(), Limits: session.Limits{MaxIdle: 1, MaxRunning: 1}})
+			ask(t, m, "s", "one", session.RunOptions{})
+			busy := begin(t, m, "busy", "one", false, session.RunOptions{})
+			synctest.Wait()
+			s := lookup(t, m, "s")
+			run := begin(t, m, "s", "two", false, session.RunOptions{})
+			for i := range 40 {
+				makeNew(t, m, fmt.Sprint("new", i))
+			}
+			assert.True(t, sameInMemory(t, m, s))
+			wait(t, busy)
+			assert.Equal(t, 2, wait(t, run).Turn)
+		})
 	})
 	t.Run("it runs", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,6 +31,26 @@ func TestCloseSessionEndsItsTurnsAndLetsGo(t *testing.T) {
 		other := newManager(t, session.Config{Provider: says("x"), Store: store})
 		assert.Equal(t, 2, ask(t, other, "s", "go on", session.RunOptions{}).Turn, "another manager can take the session")
 		require.NoError(t, m.CloseSession("nobody")())
+	})
+}
+
+func TestCloseSessionEndsItsCompaction(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newManager(t, session.Config{Provider: summarises(counting("x"), streams("SUM", time.Hour).answer), Store: memstore.New()})
+		ask(t, m, "s", "1", session.RunOptions{})
+		s, err := m.Lookup("s")
+		require.NoError(t, err)
+		c, err := s.Compact(t.Context(), session.CompactOptions{})
+		require.NoError(t, err)
+		synctest.Wait()
+		done := make(chan error, 1)
+		ended := m.CloseSession("s")
+		go func() { done <- ended() }()
+		_, err = c.Wait()
+		c.Settle()
+		assert.ErrorIs(t, err, context.Canceled)
+		require.NoError(t, <-done)
+		assert.Zero(t, state(t, m, "s").Generation)
 	})
 }
 
