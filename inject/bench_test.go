@@ -78,3 +78,29 @@ func BenchmarkResolve(b *testing.B) {
 		}
 	})
 }
+
+// A hundred conditions must take less than a millisecond. The floor is a
+// hundred injectors without any.
+func BenchmarkApplyPredicates(b *testing.B) {
+	c := inject.Context{Turn: 3, Input: []schema.ContentBlock{schema.TextBlock(strings.Repeat("Where is the parser? ", 50))}}
+	conditions := []string{"", `input matches "(?i)json"`, `turn > 5 and any(paths, # endsWith ".go")`, `metadata.lang == "go"`, `input matches "\\bjson\\b"`}
+	for _, condition := range conditions {
+		selected := make([]inject.Resolved, 100)
+		for i := range selected {
+			name := fmt.Sprint("injector-", i)
+			inj, err := inject.FromSpec(schema.InjectorSpec{Name: name, When: "on_input", Predicate: condition, Instructions: "text"})
+			if err != nil {
+				b.Fatal(err)
+			}
+			selected[i] = inject.Resolved{Name: name, Origin: schema.OriginConfig, Injector: inj}
+		}
+		b.Run(condition, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, skipped, err := inject.Apply(b.Context(), selected, c, nil, nil, inject.Options{}); err != nil || len(skipped) > 0 {
+					b.Fatal(err, skipped)
+				}
+			}
+		})
+	}
+}

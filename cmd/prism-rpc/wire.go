@@ -87,11 +87,20 @@ func registerInjectors(cfg *config.Config) (*inject.Registry, []string, error) {
 			_, err = registry.Register(inj, schema.OriginConfig)
 		}
 		if err != nil {
-			return nil, nil, cfg.Bad(fmt.Sprintf("injectors[%d]", i), err.Error(), "")
+			return nil, nil, badInjector(cfg, i, err)
 		}
 	}
 	names, err := registerFiles(cfg, registry)
 	return registry, names, err
+}
+
+// badInjector names the field that is wrong, where the error does.
+func badInjector(cfg *config.Config, i int, err error) error {
+	key := fmt.Sprintf("injectors[%d]", i)
+	if bad, ok := errors.AsType[*schema.ParamsError](schema.Under(key, err)); ok {
+		return cfg.Bad(bad.Errors[0].Field, bad.Errors[0].Message, "")
+	}
+	return cfg.Bad(key, err.Error(), "")
 }
 
 func registerFiles(cfg *config.Config, registry *inject.Registry) ([]string, error) {
