@@ -52,7 +52,7 @@ func (r *Run) condense(reason schema.CompactionReason, upTo scope) (*schema.Comp
 	err := r.condenseTo(old, to, result)
 	r.setCondensing(false)
 	if err != nil {
-		err, kind := r.compactionFailure(err)
+		kind, err := r.compactionFailure(err)
 		r.emit(&schema.CompactionFailed{EventHeader: r.header(schema.EventCompactionFailed, r.turn), Kind: kind})
 		return nil, err
 	}
@@ -190,10 +190,10 @@ func (r *Run) summaryRequest(old provider.History) *provider.Request {
 	}
 }
 
-// compactionFailure is what went wrong as it is told, and its kind.
-func (r *Run) compactionFailure(err error) (told error, kind string) {
+// compactionFailure is the kind of what went wrong, and that as it is told.
+func (r *Run) compactionFailure(err error) (kind string, told error) {
 	if r.ctx.Err() != nil {
-		return errCompactionCancelled, string(schema.StopCancelled)
+		return string(schema.StopCancelled), errCompactionCancelled
 	}
 	told = r.failure(err, false)
 	var failed *ProviderError
@@ -205,7 +205,7 @@ func (r *Run) compactionFailure(err error) (told error, kind string) {
 	default:
 		kind = "error"
 	}
-	return told, kind
+	return kind, told
 }
 
 // summary takes the pieces of one; its words reach no client.

@@ -8,5 +8,6 @@
 //
 // and every step of that is one function here: Begin accepts it, take starts
 // it, execute works, finish ends it. At most one run of a session is started
-// at a time; sessions take their turns in rotation.
+// at a time; sessions take their turns in rotation. A compaction that was asked
+// for takes a run's place, but is no turn.
 package session

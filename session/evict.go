@@ -30,6 +30,20 @@ func (m *Manager) forget(s *Session) {
 	}
 }
 
+// discard takes a session out of memory of which the log says something else;
+// nil is none.
+func (m *Manager) discard(s *Session) {
+	if s == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gone = true
+	m.forget(s)
+}
+
 // trim lets go of the sessions beyond those that may stay; mu is held.
 func (m *Manager) trim() {
 	if m.cfg.Store == nil {
@@ -93,13 +107,9 @@ func (s *Session) isOpen() bool {
 	return !s.gone && !s.resting
 }
 
-// present is s, unless it was let go of: then the session of its id as it is
-// now.
+// present is the session of s's id as it is now, for reading.
 func (s *Session) present() *Session {
-	s.mu.Lock()
-	gone := s.gone
-	s.mu.Unlock()
-	if !gone {
+	if s.isOpen() {
 		return s
 	}
 	now, err := s.manager.View(s.id)

@@ -157,6 +157,25 @@ func TestAnIdleSessionThatWasMadeAnewIsReadAnew(t *testing.T) {
 	}
 }
 
+func TestAnIdleSessionKeepsItsSecretsWhileItCantBeRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, first, second := two(t, says("x"), says("y"))
+		s, err := first.Create("s", schema.SessionSettings{}, []schema.SecretValue{{Value: "hunter2-hunter2"}})
+		require.NoError(t, err)
+		require.NoError(t, s.Sync())
+		time.Sleep(2 * idle)
+		require.NoError(t, second.DeleteSession("s")())
+		ask(t, second, "s", "about hunter2-hunter2", session.RunOptions{})
+		assert.True(t, held(t, first, "s"))
+		assert.True(t, held(t, first, "s"))
+		assert.Equal(t, "about [REDACTED]", messagesOf(t, first, "s")[0])
+		assert.Equal(t, 1, s.State().Turn, "through a handle too")
+		time.Sleep(2 * idle)
+		ask(t, first, "s", "hunter2-hunter2", session.RunOptions{})
+		assert.Equal(t, "[REDACTED]", messagesOf(t, first, "s")[2])
+	})
+}
+
 func TestAnIdleSessionThatWasDeletedIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, first, second := two(t, says("x"), says("y"))

@@ -178,36 +178,27 @@ func (m *Manager) find(id string) (*Session, error) {
 	}
 	m.loading.Lock()
 	defer m.loading.Unlock()
-	var own []schema.SecretValue
-	if s := m.inMemory(id); s != nil {
-		if err := s.wake(); !errors.Is(err, errGone) {
-			return s, err
+	stale := m.inMemory(id)
+	if stale != nil {
+		if err := stale.wake(); !errors.Is(err, errGone) {
+			return stale, err
 		}
-		own = s.hiding.own
-		m.discard(s)
 	}
-	return m.load(id, own)
+	return m.load(id, stale)
 }
 
-// discard takes a session out of memory of which the log says something else.
-func (m *Manager) discard(s *Session) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.gone = true
-	m.forget(s)
-}
-
-// load takes a session from the store; own are the secrets that it is known to
-// hide. It is nil when there is none.
-func (m *Manager) load(id string, own []schema.SecretValue) (*Session, error) {
+// load takes a session from the store, nil when there is none. Stale is what
+// was in memory of it, or nil: it hides the same secrets.
+func (m *Manager) load(id string, stale *Session) (*Session, error) {
 	s := m.newSession(id)
-	s.hiding.own = own
+	if stale != nil {
+		s.hiding.own = stale.hiding.own
+	}
 	log, err := m.cfg.Store.Open(id, s.replay)
 	var locked *LockedError
 	switch {
 	case errors.Is(err, ErrNotFound):
+		m.discard(stale)
 		return nil, nil
 	case errors.As(err, &locked):
 		return nil, err
@@ -219,6 +210,7 @@ func (m *Manager) load(id string, own []schema.SecretValue) (*Session, error) {
 	}
 	s.cut = cutTurn{}
 	s.takeLog(log)
+	m.discard(stale)
 	return m.add(s)
 }
 
