@@ -166,6 +166,7 @@ func evaluate(t testing.TB, r assemble.Request, c inject.Context, selected []inj
 	r.Blocks, err = assemble.Sources{Applied: applied}.Collect(t.Context(), c, nil, nil)
 	require.NoError(t, err)
 	r.Layers = append(slices.Clone(r.Layers), assemble.InjectedLayers(applied)...)
+	r.Notices = assemble.InjectedNotices(applied)
 	r.Input, r.Injected = c.Input, assemble.Report(applied, r.Blocks)
 	return r.Build()
 }
