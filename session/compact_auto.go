@@ -32,10 +32,13 @@ func (r *Run) fit(req *provider.Request) (*provider.Request, error) {
 	return req, nil
 }
 
-// fits tells whether the model takes a text of that many bytes.
+// fits tells whether the model may take a text of that many bytes. In doubt it
+// may: what it doesn't take, its provider refuses.
 func (s *Session) fits(bytes int) bool {
 	most := int64(s.manager.cfg.MaxContextTokens)
-	return most == 0 || s.tokensOf(bytes) <= most
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return most == 0 || tokensAt(min(s.tokenRate(), tokensPerByte), bytes) <= most
 }
 
 // compactsAt is the size of a request from which on older turns are summarised.

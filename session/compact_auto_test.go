@@ -283,6 +283,16 @@ func TestP17WhatAloneIsTooLargeIsNotSent(t *testing.T) {
 	assert.Equal(t, []schema.EventType{schema.EventTurnStarted, schema.EventTurnEnded}, seen.types())
 }
 
+func TestP17NothingIsRefusedForWhatAProviderCountsBesideText(t *testing.T) {
+	p := &model{answer: func(_ context.Context, _ *provider.Request, emit func(provider.Event) error) (*provider.Result, error) {
+		in, out := int64(9000), int64(1)
+		return &provider.Result{StopReason: schema.StopEndTurn, Usage: schema.Usage{InputTokens: &in, OutputTokens: &out}}, emit(provider.Event{Text: "yes"})
+	}}
+	m := newManager(t, session.Config{Provider: p, Base: strings.Repeat("x", 4000), MaxContextTokens: 2000})
+	fill(t, m, "s", 2)
+	assert.Equal(t, 2, state(t, m, "s").Turn)
+}
+
 func TestADialogueThatIsTooLargeToSummariseIsTakenInParts(t *testing.T) {
 	for name, cfg := range map[string]session.Config{
 		"the provider says so":   {},

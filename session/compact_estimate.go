@@ -1,6 +1,8 @@
 package session
 
 import (
+	"cmp"
+
 	"github.com/prism-rpc/prism-rpc/provider"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
@@ -19,12 +21,12 @@ const calibratedFrom = 1024
 
 // estimate is about how many tokens a text of that many bytes is; mu is held.
 func (s *Session) estimate(bytes int) int64 {
-	rate := s.rate
-	if rate == 0 {
-		rate = tokensPerByte
-	}
-	return int64(float64(bytes)*rate + 0.5)
+	return tokensAt(s.tokenRate(), bytes)
 }
+
+func (s *Session) tokenRate() float64 { return cmp.Or(s.rate, tokensPerByte) }
+
+func tokensAt(rate float64, bytes int) int64 { return int64(float64(bytes)*rate + 0.5) }
 
 // tokensOf is estimate without mu held.
 func (s *Session) tokensOf(bytes int) int64 {

@@ -39,6 +39,7 @@ func (s *Session) dropLog() error {
 // restIdle gives back the locks of all sessions that have been idle for long
 // enough, and comes again when the next ones may have been.
 func (m *Manager) restIdle() {
+	defer m.guard("letting go of idle sessions")
 	m.idle.fired()
 	m.mu.Lock()
 	all := slices.Collect(maps.Values(m.sessions))
@@ -154,6 +155,7 @@ func (s *Session) wake() error {
 		return reopenFailed(err)
 	}
 	if err := s.takeIn(added); err != nil {
+		s.mark = unusable
 		return errors.Join(errGone, log.Close())
 	}
 	s.hold(log)
