@@ -45,8 +45,9 @@ type SkipReason string
 
 // The reasons.
 const (
-	SkipError   SkipReason = "error"
-	SkipTimeout SkipReason = "timeout"
+	SkipError      SkipReason = "error"
+	SkipTimeout    SkipReason = "timeout"
+	SkipOverBudget SkipReason = "over_budget" // a context block of it found no room
 )
 
 // Skipped is an injector that failed: it injects nothing, the turn goes on

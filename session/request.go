@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"go.uber.org/zap"
 
@@ -33,6 +34,9 @@ func (r *Run) assemble() (*provider.Request, error) {
 	if err != nil {
 		return nil, fmt.Errorf("context blocks: %w", err)
 	}
+	layers, notices := r.layers(base, applied), assemble.InjectedNotices(applied)
+	blocks, dropped := assemble.Drop(blocks, r.roomBeside(layers, notices))
+	skipped = append(skipped, r.overBudget(dropped)...)
 	injected := assemble.Report(applied, blocks)
 	for i := range injected {
 		injected[i].Name = r.redactor.Text(injected[i].Name, nil)
@@ -40,10 +44,37 @@ func (r *Run) assemble() (*provider.Request, error) {
 	r.reportInjected(injected, skipped)
 	req := assemble.Request{
 		Model: r.model, Layout: r.layout(), Options: r.Options,
-		Layers: r.layers(base, applied), Blocks: blocks, History: sent, Input: r.input, Notices: assemble.InjectedNotices(applied),
+		Layers: layers, Blocks: blocks, History: sent, Input: r.input, Notices: notices,
 		SessionID: s.id, RunID: r.id, Turn: r.turn, Step: 1, Injected: injected,
 	}
 	return req.Build(), nil
+}
+
+var errNoRoom = errors.New("context.maxContextTokens leaves no room for a context block")
+
+// roomBeside tells whether the model takes blocks of that many bytes in all
+// beside what must not be left out (P17).
+func (r *Run) roomBeside(layers []assemble.Layer, notices []provider.Message) func(bytes int) bool {
+	protected := len(assemble.ComposeSystem(layers)) + len(schema.PlainText(r.input))
+	for _, n := range notices {
+		protected += len(schema.PlainText(n.Content))
+	}
+	return func(bytes int) bool { return r.session.fits(protected + bytes) }
+}
+
+// overBudget reports the blocks that are left out: each injector of one once,
+// those of the host in the log.
+func (r *Run) overBudget(dropped []assemble.Block) []inject.Skipped {
+	var out []inject.Skipped
+	for _, b := range dropped {
+		switch {
+		case b.Source != assemble.BlockInjected:
+			r.log(zap.WarnLevel, "context block left out", errNoRoom, zap.String("title", b.Title))
+		case !slices.ContainsFunc(out, func(s inject.Skipped) bool { return s.Name == b.Injector }):
+			out = append(out, inject.Skipped{Name: b.Injector, Reason: inject.SkipOverBudget, Err: errNoRoom})
+		}
+	}
+	return out
 }
 
 // seen is what injectors see of the turn (P9).
