@@ -15,9 +15,9 @@ import (
 // compacted is what a session sends instead of its older turns. Its log and
 // its history keep them.
 type compacted struct {
-	generation int              // compactions, so far
-	through    int              // the last turn that the summary stands for; 0: there is none
-	sent       provider.History // the summary and the turns behind it; empty without one
+	generation int               // compactions, so far
+	through    int               // the last turn that the summary stands for; 0: there is none
+	sent       *provider.History // the summary and the turns behind it; nil without one
 }
 
 // CompactOptions are the settings of one compaction that somebody asked for.

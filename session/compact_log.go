@@ -16,7 +16,7 @@ func (s *Session) sent(red *redact.Redactor) provider.History {
 	if s.compacted.through == 0 {
 		return whole
 	}
-	return s.compacted.sent
+	return *s.compacted.sent
 }
 
 // sentSize is the size of what is sent; mu is held.
@@ -75,7 +75,8 @@ func (s *Session) keepCompaction(record *schema.CompactionRecord, red *redact.Re
 	s.hiding.appended(false, red)
 	c := &s.compacted
 	c.generation, c.through = record.Generation, record.Turn
-	c.sent = s.history.Behind(s.itemsUpTo(record.Turn), record.Summary)
+	sent := s.history.Behind(s.itemsUpTo(record.Turn), record.Summary)
+	c.sent = &sent
 	s.usage = s.usage.Add(record.Usage)
 	s.counted = 0
 }

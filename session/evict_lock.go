@@ -218,6 +218,6 @@ func (s *Session) takeIn(records [][]byte) error {
 			return err
 		}
 	}
-	defer func() { s.cut = cutTurn{} }()
+	defer func() { s.cut = nil }()
 	return s.endReplay()
 }

@@ -68,7 +68,11 @@ func (s *Session) redactor() *redact.Redactor {
 func (s *Session) cleanHistory(red *redact.Redactor) provider.History {
 	h := &s.hiding
 	if !h.free || h.freeOf != red {
-		s.history, s.compacted.sent = without(s.history, red), without(s.compacted.sent, red)
+		s.history = without(s.history, red)
+		if c := &s.compacted; c.sent != nil {
+			clean := without(*c.sent, red)
+			c.sent = &clean
+		}
 		h.free, h.freeOf = true, red
 	}
 	return s.history

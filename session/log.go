@@ -228,16 +228,23 @@ type cutTurn struct {
 	partial []byte
 }
 
-func (c *cutTurn) forget() { c.started, c.partial = c.started[:0], c.partial[:0] }
+func (c *cutTurn) forget() {
+	if c != nil {
+		c.started, c.partial = c.started[:0], c.partial[:0]
+	}
+}
 
 // is tells whether the turn is of that run.
 func (c *cutTurn) is(runID string) bool {
-	return len(c.started) > 0 && memberText(c.started, "runId") == runID
+	return c != nil && len(c.started) > 0 && memberText(c.started, "runId") == runID
 }
 
 // replayStarted holds a turn to be cut off until its end comes.
 func (s *Session) replayStarted(record []byte) error {
 	err := s.endReplay()
+	if s.cut == nil {
+		s.cut = &cutTurn{}
+	}
 	s.cut.started = append(s.cut.started, record...)
 	return err
 }
@@ -263,7 +270,7 @@ func (s *Session) replayFailed(r *schema.FailedRecord) error {
 
 // endReplay takes it that nothing more is to come of the last started turn.
 func (s *Session) endReplay() error {
-	if len(s.cut.started) == 0 {
+	if s.cut == nil || len(s.cut.started) == 0 {
 		return nil
 	}
 	defer s.cut.forget()

@@ -32,7 +32,7 @@ type Session struct {
 	rate         float64 // tokens per byte as the provider counts them; 0: not known
 	keys         keys
 	interrupted  *schema.Interrupted
-	cut          cutTurn // while replaying
+	cut          *cutTurn // while replaying
 	running      *Run
 	settled      <-chan struct{} // of the run that ended last; nil once it is closed
 	queue        []*Run          // accepted, not started
