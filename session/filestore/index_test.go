@@ -163,6 +163,8 @@ func TestTimeOfAFileIsNotKeptInARow(t *testing.T) {
 	store, _ := lyingIndex(t, func(*listed) {})
 	storetest.Write(t, store, "s2", []byte(`{"v":1,"t":"session","id":"s2"}`))
 	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	later := time.Now().Add(time.Minute) // than s1 was written, whatever the clock's grain
+	require.NoError(t, os.Chtimes(filepath.Join(store.dir, "sessions", "s2.jsonl"), later, later))
 	require.Equal(t, "s2 s1", storetest.IDs(storetest.List(t, store, 0, "")))
 	l, _ := storetest.Reopen(t, store, "s2")
 	require.NoError(t, l.Commit(1, storetest.TurnAt(1, noon)))
