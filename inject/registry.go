@@ -218,6 +218,7 @@ func (reg registration) describe(name string, red *redact.Redactor) schema.Injec
 		info.Bytes, info.SHA256 = s.digest(set, red)
 		info.Warnings = set.warnings(s.c)
 	}
+	info.Name = red.Text(info.Name, nil)
 	info.Description = plain.Text(red.Text(info.Description, nil), maxDescription)
 	return info
 }

@@ -134,6 +134,14 @@ func (o *outcome) keeps() bool {
 // maxFailure bounds what is told of a provider's own words.
 const maxFailure = 1024
 
+// number is the turn's; one that was cancelled before it began had none.
+func (o *outcome) number(r *Run) int {
+	if !o.started {
+		return 0
+	}
+	return r.turn
+}
+
 // failure turns what went wrong into what the caller is told.
 func (r *Run) failure(err error, partial bool) error {
 	var perr *provider.Error
@@ -188,7 +196,7 @@ func (r *Run) finish(o outcome) (more bool) {
 		return more
 	}
 	r.end(&schema.TurnResult{
-		SessionID: s.id, RunID: r.id, Turn: r.turn, Committed: o.committed, StopReason: o.result.StopReason,
+		SessionID: s.id, RunID: r.id, Turn: o.number(r), Committed: o.committed, StopReason: o.result.StopReason,
 		Message: schema.AssistantText(o.text), Usage: o.result.Usage, Injected: notNil(o.injected), Redacted: redacted,
 	}, nil)
 	return more

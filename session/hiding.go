@@ -1,6 +1,8 @@
 package session
 
 import (
+	"slices"
+
 	"github.com/prism-rpc/prism-rpc/inject"
 	"github.com/prism-rpc/prism-rpc/provider"
 	"github.com/prism-rpc/prism-rpc/redact"
@@ -61,6 +63,25 @@ func (s *Session) redactor() *redact.Redactor {
 		h.base, h.made = base, made
 	}
 	return h.made
+}
+
+// maxOwnSecrets bounds what a session learns from its turns.
+const maxOwnSecrets = 4096
+
+// learn adds secrets to those that the session hides, and returns its
+// redactor; mu is held. Past the bound they are hidden in their turn alone.
+func (s *Session) learn(secrets []schema.SecretValue) (*redact.Redactor, error) {
+	fresh := slices.DeleteFunc(slices.Clone(secrets), func(v schema.SecretValue) bool { return slices.Contains(s.hiding.own, v) })
+	if len(fresh) == 0 {
+		return s.redactor(), nil
+	}
+	made, err := withSecrets(s.redactor(), fresh)
+	if err != nil || len(s.hiding.own)+len(fresh) > maxOwnSecrets {
+		return made, err
+	}
+	s.hiding.own = slices.Concat(s.hiding.own, fresh)
+	s.hiding.made = nil
+	return s.redactor(), nil
 }
 
 // cleanHistory is the history without what red knows; mu is held. It costs

@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 
@@ -22,13 +23,27 @@ func (m *Manager) CloseSession(id string) (ended func() error) {
 	if s == nil {
 		return func() error { return nil }
 	}
-	runs := s.Abort("", true)
+	runs := s.stop()
 	return func() error {
 		waitSettled(runs)
-		s.saving.Lock() // what is being saved is saved first
-		defer s.saving.Unlock()
-		return m.release(s)
+		return m.letGo(s)
 	}
+}
+
+// stop cancels all runs of a session; it returns those that have to end.
+func (s *Session) stop() []*Run {
+	runs := s.Abort("", true)
+	if last := s.current(); last != nil && !slices.Contains(runs, last) {
+		runs = append(runs, last) // past the point where it could be cancelled
+	}
+	return runs
+}
+
+// letGo is release after what is being saved.
+func (m *Manager) letGo(s *Session) error {
+	s.saving.Lock()
+	defer s.saving.Unlock()
+	return m.release(s)
 }
 
 func waitSettled(runs []*Run) {
@@ -201,25 +216,52 @@ func hideMessages(record any, red *redact.Redactor) {
 	}
 }
 
-// DeleteSession is CloseSession that removes the session from the store too.
-// Deleting a session that no store knows does nothing. Errors: *LockedError,
-// ErrStore.
+// DeleteSession is CloseSession that removes the session from the store too:
+// at once where nothing has to end first, so that what is asked next finds it
+// gone. Until it is gone, turns are refused with a *BusyError. Deleting a
+// session that no store knows does nothing. Errors: *LockedError, ErrStore.
 func (m *Manager) DeleteSession(id string) (ended func() error) {
-	closed := m.CloseSession(id)
-	return func() error {
-		if err := closed(); err != nil {
-			return err
-		}
-		if m.cfg.Store == nil {
-			return nil
-		}
-		err := m.cfg.Store.Delete(id)
-		var locked *LockedError
-		if err == nil || errors.As(err, &locked) {
-			return err
-		}
-		return storeFailed(err)
+	s := m.inMemory(id)
+	var runs []*Run
+	if s != nil {
+		s.doom(true)
+		runs = s.stop()
 	}
+	if len(runs) == 0 {
+		err := m.erase(id, s)
+		return func() error { return err }
+	}
+	return func() error {
+		waitSettled(runs)
+		return m.erase(id, s)
+	}
+}
+
+// doom lets a session take no more turns, or takes that back.
+func (s *Session) doom(doomed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.doomed = doomed
+}
+
+// erase removes a session in which nothing runs; s is nil if it is not in
+// memory.
+func (m *Manager) erase(id string, s *Session) error {
+	if s != nil {
+		defer s.doom(false)
+		if err := m.letGo(s); err != nil {
+			return err
+		}
+	}
+	if m.cfg.Store == nil {
+		return nil
+	}
+	err := m.cfg.Store.Delete(id)
+	var locked *LockedError
+	if err == nil || errors.As(err, &locked) {
+		return err
+	}
+	return storeFailed(err)
 }
 
 // List gives a page of the stored sessions, the newest first; those of one
@@ -236,6 +278,11 @@ func (m *Manager) List(cursor string, limit int, cwd string) (*schema.ListSessio
 	case err != nil:
 		return nil, storeFailed(err)
 	}
-	out.Sessions, out.NextCursor = append(out.Sessions, page...), next
+	red := m.Redactor()
+	for _, info := range page {
+		info.Title, info.CWD = red.Text(info.Title, nil), red.Text(info.CWD, nil)
+		out.Sessions = append(out.Sessions, info)
+	}
+	out.NextCursor = next
 	return out, nil
 }

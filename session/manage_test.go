@@ -12,6 +12,7 @@ import (
 	"github.com/prism-rpc/prism-rpc/inject"
 	"github.com/prism-rpc/prism-rpc/schema"
 	"github.com/prism-rpc/prism-rpc/session"
+	"github.com/prism-rpc/prism-rpc/session/filestore"
 	"github.com/prism-rpc/prism-rpc/session/memstore"
 )
 
@@ -177,4 +178,103 @@ func TestListIsNewestFirst(t *testing.T) {
 		var bad *schema.ParamsError
 		assert.ErrorAs(t, err, &bad)
 	})
+}
+
+func TestU6DeletingTakesEffectBeforeWhatIsAskedNext(t *testing.T) {
+	for name, store := range map[string]session.Store{"memory": memstore.New(), "files": fileStore(t)} {
+		t.Run(name, func(t *testing.T) {
+			m := newManager(t, session.Config{Provider: says("x"), Store: store})
+			ask(t, m, "s", "1", session.RunOptions{})
+			ended := m.DeleteSession("s")
+			assert.Equal(t, 1, ask(t, m, "s", "1", session.RunOptions{}).Turn, "a new session of that id")
+			require.NoError(t, ended())
+			assert.Equal(t, 1, state(t, m, "s").Turn, "which the deletion leaves alone")
+
+			ended = m.DeleteSession("s")
+			made, err := m.Create("s", schema.SessionSettings{}, nil)
+			require.NoError(t, err)
+			again := m.DeleteSession("s")
+			_, err = m.Create("s", schema.SessionSettings{}, nil)
+			require.NoError(t, err)
+			for _, err := range []error{ended(), again(), made.Sync()} {
+				require.NoError(t, err)
+			}
+		})
+	}
+}
+
+func fileStore(t *testing.T) session.Store {
+	store, err := filestore.Open(t.TempDir(), filestore.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	return store
+}
+
+func TestChangesSavedAroundClosingLeaveNoLock(t *testing.T) {
+	store := fileStore(t)
+	for range 50 {
+		m := newManager(t, session.Config{Provider: says("x"), Store: store})
+		s, err := m.Create("a", schema.SessionSettings{}, nil)
+		require.NoError(t, err)
+		closed := m.CloseSession("a")
+		save, err := s.Update(&schema.UpdateSessionParams{Title: given("t")})
+		require.NoError(t, err)
+		done := make(chan error, 2)
+		go func() { done <- closed() }()
+		go func() { done <- save() }()
+		require.NoError(t, <-done)
+		require.NoError(t, <-done)
+		require.NoError(t, m.DeleteSession("a")())
+		ask(t, m, "a", "hi", session.RunOptions{})
+		require.NoError(t, m.DeleteSession("a")())
+		require.NoError(t, m.Close())
+	}
+}
+
+func TestSessionThatIsDeletedWhileATurnRunsTakesNoMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newManager(t, session.Config{Provider: streams("x", time.Hour), Store: memstore.New()})
+		run := begin(t, m, "s", "1", false, session.RunOptions{})
+		synctest.Wait()
+		ended := m.DeleteSession("s")
+		_, err := m.Begin(t.Context(), session.Start{SessionID: "s", Input: input("2"), Queue: true})
+		var busy *session.BusyError
+		require.ErrorAs(t, err, &busy)
+		wait(t, run)
+		require.NoError(t, ended())
+		_, err = m.View("s")
+		assert.ErrorIs(t, err, session.ErrNotFound)
+	})
+}
+
+func TestSecretsThatATurnTellsLeaveTheSession(t *testing.T) {
+	const secret = "told-by-a-turn"
+	m := newManager(t, session.Config{Provider: says("x"), Store: memstore.New()})
+	base := "Use " + secret
+	_, err := m.Create("s", schema.SessionSettings{Instructions: &base, Title: "About " + secret, Model: "m-" + secret, CWD: "/" + secret}, nil)
+	require.NoError(t, err)
+	ask(t, m, "s", secret, session.RunOptions{Model: "other", Secrets: []schema.SecretValue{{Value: secret}}})
+	st := state(t, m, "s")
+	for _, text := range []string{st.Instructions, st.Title, st.Model} {
+		assert.NotContains(t, text, secret)
+	}
+	require.NoError(t, m.Learn([]schema.SecretValue{{Value: secret}}))
+	page, err := m.List("", 10, "")
+	require.NoError(t, err)
+	assert.NotContains(t, page.Sessions[0].Title+page.Sessions[0].CWD, secret)
+	fork, err := m.Fork("s", -1, "")
+	require.NoError(t, err)
+	assert.NotContains(t, fork.State().Model, secret)
+	_, err = m.Create("id-"+"own-secret-1", schema.SessionSettings{}, []schema.SecretValue{{Value: "own-secret-1"}})
+	var bad *schema.ParamsError
+	assert.ErrorAs(t, err, &bad)
+}
+
+func TestU9RequestKeySurvivesWhatIsSecretLater(t *testing.T) {
+	store := memstore.New()
+	m := newManager(t, session.Config{Provider: says("x"), Store: store})
+	keyed := session.RunOptions{RequestKey: "k"}
+	ask(t, m, "s", "it is later-secret", keyed)
+	require.NoError(t, m.Learn([]schema.SecretValue{{Value: "later-secret"}}))
+	assert.True(t, ask(t, m, "s", "it is later-secret", keyed).Replayed)
 }

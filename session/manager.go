@@ -150,9 +150,13 @@ func (m *Manager) checkID(id string) error {
 	case !schema.ValidSessionID(id):
 		return schema.BadField("sessionId", "sessionid", "is not a session id")
 	case m.Redactor().Contains(id):
-		return schema.BadField("sessionId", "secret", "holds a known secret; use another id")
+		return errSecretID()
 	}
 	return nil
+}
+
+func errSecretID() error {
+	return schema.BadField("sessionId", "secret", "holds a known secret; use another id")
 }
 
 func (m *Manager) inMemory(id string) *Session {
@@ -239,6 +243,9 @@ func (m *Manager) Create(id string, settings schema.SessionSettings, secrets []s
 	}
 	if err := m.checkNew(id); err != nil {
 		return nil, err
+	}
+	if slices.ContainsFunc(secrets, func(v schema.SecretValue) bool { return v.Value != "" && strings.Contains(id, v.Value) }) {
+		return nil, errSecretID()
 	}
 	s := m.newSession(id)
 	if err := s.configure(settings, secrets); err != nil {

@@ -18,7 +18,7 @@ func (s *Session) checkTurn(r *Run, queue bool) error {
 func (s *Session) admits(r *Run, queue bool) error {
 	limits := s.manager.cfg.Limits
 	switch {
-	case !queue && s.busy():
+	case s.doomed, !queue && s.busy():
 		return &BusyError{Turn: s.runningTurn(), Queued: len(s.queue)}
 	case len(s.queue) >= limits.MaxQueue:
 		return &FullError{Limit: limits.MaxQueue}

@@ -2,9 +2,11 @@ package session
 
 import (
 	"context"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"hash"
 	"slices"
 
 	"github.com/go-json-experiment/json"
@@ -55,11 +57,12 @@ func (k *keys) forget(turns int) {
 }
 
 // hashKey is how a request key is kept.
-func hashKey(key string) string { return shortHash([]byte("key\x00" + key)) }
+func hashKey(key string) string { return shortHash(sha256.New(), []byte("key\x00"+key)) }
 
-// hashParams tells requests with one key apart. It sees what the request
-// brought without its secrets.
-func (r *Run) hashParams() (string, error) {
+// hashParams tells requests with one key apart, whatever is a secret at the
+// time. The key, which is not kept, keeps others from trying what may have
+// been hashed.
+func hashParams(start Start) (string, error) {
 	b, err := json.Marshal(struct {
 		Input         schema.Input
 		Names         []string `json:",omitzero"`
@@ -67,16 +70,16 @@ func (r *Run) hashParams() (string, error) {
 		ContextBlocks []schema.ContextBlock
 		Model         string
 		Options       schema.RunOptions
-	}{r.input, r.Names, r.Instructions, r.ContextBlocks, r.Model, r.Options})
+	}{start.Input, start.Names, start.Instructions, start.ContextBlocks, start.Model, start.Options})
 	if err != nil {
 		return "", err
 	}
-	return shortHash(b), nil
+	return shortHash(hmac.New(sha256.New, []byte(start.RequestKey)), b), nil
 }
 
-func shortHash(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:16])
+func shortHash(h hash.Hash, b []byte) string {
+	h.Write(b) // a hash takes all it is given
+	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
 // repeated looks for a turn with r's request key that has committed, runs or
@@ -86,11 +89,6 @@ func (s *Session) repeated(ctx context.Context, r *Run) (bool, error) {
 	if r.RequestKey == "" {
 		return false, nil
 	}
-	params, err := r.hashParams()
-	if err != nil {
-		return false, err
-	}
-	r.keyHash, r.paramsHash = hashKey(r.RequestKey), params
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if done := s.keys.byHash[r.keyHash]; done != nil {

@@ -200,6 +200,12 @@ func (s *Session) newRun(start Start) (*Run, error) {
 	if r.redactor, err = s.redactorFor(start.RunOptions); err != nil {
 		return nil, err
 	}
+	if r.RequestKey != "" {
+		r.keyHash = hashKey(r.RequestKey)
+		if r.paramsHash, err = hashParams(start); err != nil {
+			return nil, err
+		}
+	}
 	r.hide(start.Input)
 	return r, nil
 }
@@ -240,29 +246,15 @@ func checkModel(red *redact.Redactor, model string) error {
 	return nil
 }
 
-// redactorFor knows the session's secrets and the run's. The last one made is
-// kept, since a connection brings the same secrets with each run.
+// redactorFor knows the session's secrets and the run's, which the session
+// hides from here on too.
 func (s *Session) redactorFor(o RunOptions) (*redact.Redactor, error) {
+	if o.Redactor != nil {
+		return withSecrets(o.Redactor, o.Secrets)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	base := s.redactor()
-	if o.Redactor != nil {
-		base = o.Redactor
-	}
-	if last := s.lastRedactor; last.made != nil && last.base == base && slices.Equal(last.secrets, o.Secrets) {
-		return last.made, nil
-	}
-	made, err := withSecrets(base, o.Secrets)
-	if err == nil {
-		s.lastRedactor = madeRedactor{base, o.Secrets, made}
-	}
-	return made, err
-}
-
-type madeRedactor struct {
-	base    *redact.Redactor
-	secrets []schema.SecretValue
-	made    *redact.Redactor
+	return s.learn(o.Secrets)
 }
 
 // hide takes secrets out of everything that the caller brought.

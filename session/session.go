@@ -15,28 +15,28 @@ type Session struct {
 	id      string
 	manager *Manager
 
-	mu           sync.Mutex // never held across a provider call or a file's sync
-	hiding       hiding
-	lastRedactor madeRedactor
-	settings     schema.SessionSettings
-	edits        int        // of the settings, so far
-	gone         bool       // no longer the manager's; see release
-	resting      bool       // its log was let go of; see rest
-	unsynced     bool       // its log holds more than is durable; guarded by logMu
-	usedAt       int64      // when a run ended last, or somebody wanted to write; Unix ms
-	turns        []turnInfo // committed, from turn 1
-	history      provider.History
-	compacted    compacted
-	usage        schema.Usage
-	counted      int64   // tokens of the last turn's request and answer; 0: not known, or compacted since
-	rate         float64 // tokens per byte as the provider counts them; 0: not known
-	keys         keys
-	interrupted  *schema.Interrupted
-	cut          *cutTurn // while replaying
-	running      *Run
-	settled      <-chan struct{} // of the run that ended last; nil once it is closed
-	queue        []*Run          // accepted, not started
-	queueBytes   int
+	mu          sync.Mutex // never held across a provider call or a file's sync
+	hiding      hiding
+	settings    schema.SessionSettings
+	edits       int        // of the settings, so far
+	doomed      bool       // about to be deleted: it takes no more turns
+	gone        bool       // no longer the manager's; see release
+	resting     bool       // its log was let go of; see rest
+	unsynced    bool       // its log holds more than is durable; guarded by logMu
+	usedAt      int64      // when a run ended last, or somebody wanted to write; Unix ms
+	turns       []turnInfo // committed, from turn 1
+	history     provider.History
+	compacted   compacted
+	usage       schema.Usage
+	counted     int64   // tokens of the last turn's request and answer; 0: not known, or compacted since
+	rate        float64 // tokens per byte as the provider counts them; 0: not known
+	keys        keys
+	interrupted *schema.Interrupted
+	cut         *cutTurn // while replaying
+	running     *Run
+	settled     <-chan struct{} // of the run that ended last; nil once it is closed
+	queue       []*Run          // accepted, not started
+	queueBytes  int
 
 	saving sync.RWMutex // read-held from a change of settings until it is saved
 

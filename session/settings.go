@@ -34,7 +34,7 @@ func hideSettings(red *redact.Redactor, settings schema.SessionSettings) schema.
 		text := red.Text(*settings.Instructions, nil)
 		settings.Instructions = &text
 	}
-	for _, text := range []*string{&settings.Title, &settings.CWD} {
+	for _, text := range []*string{&settings.Title, &settings.CWD, &settings.Model} {
 		*text = red.Text(*text, nil)
 	}
 	settings.Metadata = red.JSON(settings.Metadata, nil)
