@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 )
 
 // A call is one request or notification.
@@ -40,7 +41,14 @@ var (
 const (
 	recentIDs = 1024 // requests of which it is known that they came
 	earlyIDs  = 64   // cancels that wait for their requests
+	earlyTime = time.Second
 )
+
+// An earlyCancel came before its request.
+type earlyCancel struct {
+	id string
+	at time.Time
+}
 
 // calls knows the requests that are not answered yet, by their ids, and how
 // many calls run.
@@ -48,7 +56,7 @@ type calls struct {
 	mu      sync.Mutex
 	recent  [recentIDs]string // the ids that came last
 	came    int               // requests in all
-	early   []string          // ids of requests that were cancelled before they came
+	early   []earlyCancel     // requests that were cancelled before they came
 	byID    map[string]*call
 	running int // calls whose wait has not returned
 	leaving int // answers that are on the way to the writer
@@ -67,14 +75,22 @@ func (c *calls) enter(call *call) error {
 	if c.byID[call.key] != nil {
 		return errInFlight
 	}
-	if i := slices.Index(c.early, call.key); i >= 0 {
-		c.early = slices.Delete(c.early, i, i+1)
-		call.early = true
-	}
+	call.early = c.takeEarlyLocked(call.key)
 	c.byID[call.key] = call
 	c.recent[c.came%recentIDs] = call.key
 	c.came++
 	return nil
+}
+
+// takeEarlyLocked tells whether the request was cancelled a moment ago.
+func (c *calls) takeEarlyLocked(id string) bool {
+	c.early = slices.DeleteFunc(c.early, func(e earlyCancel) bool { return time.Since(e.at) > earlyTime })
+	i := slices.IndexFunc(c.early, func(e earlyCancel) bool { return e.id == id })
+	if i < 0 {
+		return false
+	}
+	c.early = slices.Delete(c.early, i, i+1)
+	return true
 }
 
 // claim gives the right to answer a request, once. It returns nil when that
@@ -126,8 +142,9 @@ func (c *calls) arm(ctx context.Context, call *call) {
 }
 
 // cancel ends the context of the call that has this id. One that was answered
-// already is left alone; one that never came is cancelled when it comes: of two
-// writers in a client, the one that cancels may be the faster one.
+// already is left alone; one that never came is cancelled if it comes within
+// earlyTime: of two writers in a client, the one that cancels may be the faster
+// one.
 func (c *calls) cancel(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -138,13 +155,13 @@ func (c *calls) cancel(id string) {
 		}
 		return
 	}
-	if slices.Contains(c.recent[:min(c.came, recentIDs)], id) || slices.Contains(c.early, id) {
+	if slices.Contains(c.recent[:min(c.came, recentIDs)], id) {
 		return
 	}
 	if len(c.early) == earlyIDs {
 		c.early = slices.Delete(c.early, 0, 1)
 	}
-	c.early = append(c.early, id)
+	c.early = append(c.early, earlyCancel{id, time.Now()})
 }
 
 func (c *calls) cancelAll() {

@@ -35,6 +35,7 @@ type reply struct {
 // connOptions configure a connection; the zero value serves no method.
 type connOptions struct {
 	methods map[string]begin
+	unready error           // what unknown methods are answered with too, while nothing can be done
 	urgent  map[string]bool // methods that are begun also while limits.maxInFlight calls run
 
 	// describe says what a client is told of an error, this package's own
@@ -201,6 +202,8 @@ func (c *conn) begin(call *call, params []byte) (begun reply, err error) {
 		limit *= 2
 	}
 	switch {
+	case !known && c.opts.unready != nil:
+		return reply{}, c.opts.unready
 	case !known:
 		return reply{}, methodNotFound(call.method)
 	case c.calls.full(limit):

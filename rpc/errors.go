@@ -3,6 +3,10 @@ package rpc
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -68,6 +72,9 @@ func (s *server) describe(err error) *wireError {
 	if w == nil {
 		s.Logger.Error("internal error", zap.String("error", s.shown(err)))
 		w = wire(codeInternal, "internal", "internal error", "the server's log says more", callData{})
+	}
+	if w.Code == codeStoreError {
+		s.Logger.Warn("the store failed", zap.String("error", s.shown(err)))
 	}
 	return show(w, redact.Hider(err, s.redacting()))
 }
@@ -144,9 +151,26 @@ func sessionRow(err error) *wireError {
 	case errors.As(err, &conflict):
 		return wire(codeTurnConflict, "turn_conflict", conflict.Error(), "", callData{Turn: conflict.Turn})
 	case errors.Is(err, session.ErrStore):
-		return wire(codeStoreError, "store_error", err.Error(), "see to the store folder (--store-dir), or run with --store=memory", callData{})
+		return wire(codeStoreError, "store_error", "the session store failed: "+storeReason(err), "the log says more; see to the store folder (--store-dir), or run with --store=memory", callData{})
 	}
 	return nil
+}
+
+// storeReason is what went wrong in the store, without the paths of this
+// machine.
+func storeReason(err error) string {
+	var path *fs.PathError
+	var link *os.LinkError
+	var number syscall.Errno
+	switch {
+	case errors.As(err, &path):
+		return path.Err.Error()
+	case errors.As(err, &link):
+		return link.Err.Error()
+	case errors.As(err, &number):
+		return number.Error()
+	}
+	return strings.TrimPrefix(err.Error(), session.ErrStore.Error()+": ")
 }
 
 // providerRow knows what can be wrong with the model's side.

@@ -78,6 +78,7 @@ func (s *server) connOptions() connOptions {
 	}
 	return connOptions{
 		methods:      methods,
+		unready:      s.Unready,
 		framing:      s.Framing,
 		limits:       limits{maxFrame: s.MaxFrame},
 		describe:     s.describe,

@@ -22,7 +22,7 @@ type Method struct {
 // method table of package rpc has the same names.
 func Methods() []Method {
 	turn := []ErrorKind{
-		KindUnknownInjector, KindInjectorFailed, KindSessionLocked, KindTurnConflict, KindProviderError, KindNoProvider, KindShuttingDown, KindStoreError,
+		KindUnknownInjector, KindInjectorFailed, KindRequestKeyUsed, KindSessionLocked, KindTurnConflict, KindProviderError, KindNoProvider, KindShuttingDown, KindStoreError,
 	}
 	read := []ErrorKind{KindSessionNotFound, KindStoreError}
 	return []Method{
