@@ -221,7 +221,7 @@ const hiddenMessage = `"a message that may hold secrets"`
 // shownText is a line that is no message, as a string. Escapes in it may hide
 // a value from the redactor; and what "redact" brings can't be read.
 func (t *tracer) shownText(line []byte) []byte {
-	plain := asciiEscape.ReplaceAllStringFunc(string(line), func(escape string) string {
+	plain := asciiEscape().ReplaceAllStringFunc(string(line), func(escape string) string {
 		c, _ := strconv.ParseUint(escape[len(`\u`):], 16, 8)
 		return string(rune(c))
 	})
@@ -231,7 +231,8 @@ func (t *tracer) shownText(line []byte) []byte {
 	return cutText(t.redactor.Text(string(line), nil), maxTraceText)
 }
 
-var asciiEscape = regexp.MustCompile(`\\u00[2-7][0-9A-Fa-f]`)
+// asciiEscape is made when a trace first needs it.
+var asciiEscape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\\u00[2-7][0-9A-Fa-f]`) })
 
 // compact is a message on one line; not ok if it is none.
 func compact(raw []byte) (line []byte, ok bool) {
@@ -273,7 +274,7 @@ func (t *tracer) learn(message []byte) bool {
 		into = &requests
 	}
 	if err := json.Unmarshal(message, into, jsontext.AllowInvalidUTF8(true)); err != nil {
-		return !bytes.Contains(message, []byte("redact")) && !asciiEscape.Match(message) // nor, maybe, in a name
+		return !bytes.Contains(message, []byte("redact")) && !asciiEscape().Match(message) // nor, maybe, in a name
 	}
 	for _, r := range requests {
 		p := r.Params

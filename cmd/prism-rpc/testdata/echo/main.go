@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 
+	"github.com/expr-lang/expr/parser"
 	"github.com/go-json-experiment/json"
 	"github.com/go-playground/validator/v10"
 	"github.com/sourcegraph/jsonrpc2"
@@ -40,5 +41,6 @@ func link() {
 	_ = jsonrpc2.NewConn(context.Background(), nil, nil).Close()
 	_ = (&cobra.Command{}).Execute()
 	zap.NewExample().Info("")
+	_, _ = parser.Parse("true")
 	_, _ = http.Get("")
 }
