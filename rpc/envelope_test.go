@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"bytes"
 	"encoding/json" // the older package is the oracle here
 	"strings"
 	"testing"
@@ -160,10 +161,30 @@ func FuzzEnvelope(f *testing.F) {
 		}
 		var want map[string]json.RawMessage
 		require.NoError(t, json.Unmarshal(b, &want))
-		for name, got := range map[string][]byte{"jsonrpc": e.version, "id": e.id, "method": e.method, "params": e.params, "result": e.result, "error": e.err} {
+		for name, got := range members(e) {
 			assert.Equal(t, string(want[name]), string(got), name)
 		}
+		again := printed(e)
+		e2, end, err := scanEnvelope(again, 0, new(nesting))
+		require.NoError(t, err, "%s", again)
+		require.Len(t, again, end)
+		assert.Equal(t, members(e), members(e2), "what was parsed, printed and parsed again")
 	})
+}
+
+func members(e envelope) map[string][]byte {
+	return map[string][]byte{"jsonrpc": e.version, "id": e.id, "method": e.method, "params": e.params, "result": e.result, "error": e.err}
+}
+
+// printed is a message of what was parsed of one.
+func printed(e envelope) []byte {
+	out := []byte("{")
+	for name, value := range members(e) {
+		if value != nil {
+			out = append(append(append(out, `"`+name+`":`...), value...), ',')
+		}
+	}
+	return append(bytes.TrimSuffix(out, []byte(",")), '}')
 }
 
 // FuzzConnection feeds junk and then one good call, which must be answered.
