@@ -136,8 +136,12 @@ func (p *player) send(ctx context.Context, in io.Writer) {
 		}
 		p.catchUp(ctx, said, news)
 		news = nil
+		p.awaitOver(ctx, count+1)
 		var text []byte
-		for ; i < len(p.rec.steps) && p.rec.steps[i].in; i++ {
+		for from := i; i < len(p.rec.steps) && p.rec.steps[i].in; i++ {
+			if i > from && p.rec.needs[count+1] != nil {
+				break
+			}
 			count++
 			if line := p.rec.steps[i].line; line != nil {
 				text = append(append(text, p.translate(line)...), '\n')
@@ -152,6 +156,13 @@ func (p *player) send(ctx context.Context, in io.Writer) {
 		p.change(func() { p.fed = count })
 	}
 	p.catchUp(ctx, said, news)
+}
+
+// awaitOver waits for the answers to what was over before this message took effect.
+func (p *player) awaitOver(ctx context.Context, place int) {
+	for _, a := range p.rec.needs[place] {
+		p.wait(ctx, func() bool { return len(p.got.replies[a.id]) > a.nth })
+	}
 }
 
 // mentions adds a line to a transcript and returns the ids of the requests that it
@@ -187,7 +198,9 @@ func (p *player) isLevel(said *transcript, id string) bool {
 	if len(p.got.replies[id]) < replies {
 		return false
 	}
-	if len(p.got.replies[id]) > replies || len(said.turns[id]) == 0 {
+	// The events of a turn come before its reply: after that, one that was
+	// cancelled sooner than the recorded one has no more.
+	if len(p.got.replies[id]) > replies || said.over[id] {
 		return true
 	}
 	n := len(said.turns[id])
@@ -195,7 +208,7 @@ func (p *player) isLevel(said *transcript, id string) bool {
 		return false
 	}
 	was, is := said.turns[id][n-1], p.got.turns[id][n-1]
-	return is.ended || p.held[is.runID] || len(is.types) >= len(was.types)
+	return is.ended || !was.ended && (p.held[is.runID] || len(is.types) >= len(was.types))
 }
 
 func (p *player) learn(said *transcript, id string) {
@@ -293,35 +306,37 @@ func (g *paced) Stream(ctx context.Context, req *provider.Request, emit func(pro
 	return result, err
 }
 
-// hold waits until the run may go on.
+// hold waits until the run may go on. One that is cancelled doesn't end sooner
+// than the recorded one either.
 func (p *player) hold(ctx context.Context, run string) {
 	p.change(func() { p.held[run] = true })
 	defer p.change(func() { delete(p.held, run) })
+	cancelled := ctx.Done()
 	for {
 		p.mu.Lock()
-		free, moved := p.closing || p.mayEnd(run), p.moved
+		free, moved := p.closing || p.mayEnd(run, cancelled == nil), p.moved
 		p.mu.Unlock()
 		if free {
 			return
 		}
 		select {
 		case <-moved:
-		case <-ctx.Done():
-			return
+		case <-cancelled:
+			cancelled = nil
 		}
 	}
 }
 
-// mayEnd tells whether the server has what the recorded one had when it
-// answered the run's request. A turn that was cancelled waits for that.
-func (p *player) mayEnd(run string) bool {
+// mayEnd tells whether the server has what the recorded one had when the run's
+// turn was over. A turn that was cancelled there waits for that.
+func (p *player) mayEnd(run string, cancelled bool) bool {
 	id, known := p.got.asked[run]
 	if !known {
 		return false // its first event is on the way
 	}
 	n := len(p.got.replies[id])
-	if n >= len(p.rec.said.replies[id]) {
-		return true // the trace has no answer
+	if n >= len(p.rec.until[id]) || p.rec.loose[id] {
+		return true // the trace has no answer, or that of another turn
 	}
-	return !p.rec.said.replies[id][n].cancelled() && p.fed >= p.rec.after[id][n]
+	return (cancelled || !p.rec.said.replies[id][n].cancelled()) && p.fed >= p.rec.until[id][n]
 }

@@ -79,11 +79,11 @@ func replay(ctx context.Context, flags *config.Flags, path string, out io.Writer
 }
 
 // tallied counts what replay did.
-type tallied struct{ requests, differences, skipped, unanswered, lost int }
+type tallied struct{ requests, differences, skipped, loose, unanswered, lost int }
 
 func (t *tallied) line() string {
-	return fmt.Sprintf("%d requests compared, %d differences, %d cut messages skipped, %d requests without an answer in the trace, %d lines missing from it",
-		t.requests, t.differences, t.skipped, t.unanswered, t.lost)
+	return fmt.Sprintf("%d requests compared, %d differences, %d cut messages skipped, %d requests not compared for that, %d requests without an answer in the trace, %d lines missing from it",
+		t.requests, t.differences, t.skipped, t.loose, t.unanswered, t.lost)
 }
 
 func (p *process) replayRun(ctx context.Context, rec *recording, sum *tallied, out io.Writer) error {
@@ -132,23 +132,41 @@ type recording struct {
 	count   int                 // messages that came in
 	skipped int                 // of them, those that the trace has not whole
 	lost    int
+
+	asks    []*asking
+	unnamed string            // the session of messages that name none
+	ended   map[string]int    // by run, how many messages had come in when its turn_ended was written
+	until   map[string][]int  // as after, by when the turn itself was over
+	needs   map[int][]*asking // by a message's number, what was over before it took effect
+	loose   map[string]bool   // by id, what hangs on a message that is not sent
 }
 
 func newRecording(lines []traceLine) *recording {
-	r := &recording{said: newTranscript(), methods: map[string][]string{}, after: map[string][]int{}, places: map[string]int{}}
+	r := &recording{
+		said: newTranscript(), methods: map[string][]string{}, after: map[string][]int{}, places: map[string]int{},
+		ended: map[string]int{}, needs: map[int][]*asking{}, loose: map[string]bool{},
+	}
+	seen := map[string]int{}
 	for i := range lines {
 		switch l := &lines[i]; {
 		case l.Dropped > 0:
 			r.lost += l.Dropped
 		case l.Dir == dirIn:
-			r.heard(l)
+			r.heard(l, seen)
 		default:
 			r.steps = append(r.steps, step{written: l.Msg})
 			for _, id := range r.said.add(l.Msg) {
 				r.after[id] = append(r.after[id], r.count)
 			}
+			for _, m := range messages[message](l.Msg) {
+				if m.Params.Type == "turn_ended" {
+					r.ended[m.Params.RunID] = r.count
+				}
+			}
 		}
 	}
+	r.loosen()
+	r.order()
 	return r
 }
 
@@ -162,11 +180,19 @@ type request struct {
 // stopping are the methods that can cancel a turn.
 var stopping = []string{"abort", "$/cancelRequest", "$/cancel_request", "notifications/cancelled", "exit", "closeSession", "deleteSession"}
 
-func (r *recording) heard(l *traceLine) {
+// heard takes a message; seen counts the requests by their ids.
+func (r *recording) heard(l *traceLine, seen map[string]int) {
 	line, whole := l.sent()
 	r.count++
+	text := jsontext.Value(line)
 	if !whole {
 		r.skipped++
+		text = l.Msg
+	}
+	for _, m := range messages[request](text) {
+		id := string(m.ID)
+		r.asks = append(r.asks, newAsking(&m, seen[id], r.count, whole))
+		seen[id]++
 	}
 	for _, m := range messages[request](line) {
 		if slices.Contains(stopping, m.Method) {
@@ -201,6 +227,9 @@ func (r *recording) differences(got *transcript, sum *tallied) []string {
 			case i >= len(want):
 				sum.unanswered++
 				continue
+			case r.loose[id] && (i >= len(have) || !want[i].same(have[i])):
+				sum.loose++
+				continue
 			case i >= len(have):
 				out = append(out, fmt.Sprintf("%s: recorded %s, now no answer", name, want[i]))
 			case !want[i].same(have[i]):
@@ -208,7 +237,7 @@ func (r *recording) differences(got *transcript, sum *tallied) []string {
 			}
 			sum.requests++
 		}
-		if len(out) == before && len(want) == len(r.methods[id]) && r.lost == 0 {
+		if len(out) == before && len(want) == len(r.methods[id]) && r.lost == 0 && !r.loose[id] {
 			out = append(out, r.otherEvents(id, got)...)
 		}
 	}

@@ -16,6 +16,7 @@ type outcome struct {
 	stop string
 
 	sessionID, runID string // not compared
+	turn             int    // neither
 }
 
 func (o outcome) String() string {
@@ -47,10 +48,11 @@ type transcript struct {
 	turns   map[string][]*turnSeen // by the request's id, in order
 	runs    map[string]*turnSeen   // by run
 	asked   map[string]string      // the request's id, by run
+	over    map[string]bool        // by the request's id: nothing came after its reply
 }
 
 func newTranscript() *transcript {
-	return &transcript{map[string][]outcome{}, map[string][]*turnSeen{}, map[string]*turnSeen{}, map[string]string{}}
+	return &transcript{map[string][]outcome{}, map[string][]*turnSeen{}, map[string]*turnSeen{}, map[string]string{}, map[string]bool{}}
 }
 
 // message is what is read of one that the server wrote.
@@ -93,6 +95,7 @@ func (t *transcript) add(raw jsontext.Value) (answered []string) {
 		case m.Method == "" && m.ID != nil:
 			id := string(m.ID)
 			t.replies[id] = append(t.replies[id], m.outcome())
+			t.over[id] = true
 			answered = append(answered, id)
 		}
 	}
@@ -113,9 +116,10 @@ func (m *message) outcome() outcome {
 		StopReason string `json:"stopReason"`
 		SessionID  string `json:"sessionId"`
 		RunID      string `json:"runId"`
+		Turn       int    `json:"turn"`
 	}
 	_ = json.Unmarshal(m.Result, &result, lenient) // a result of another shape has none of these
-	o.stop, o.sessionID, o.runID = result.StopReason, result.SessionID, result.RunID
+	o.stop, o.sessionID, o.runID, o.turn = result.StopReason, result.SessionID, result.RunID, result.Turn
 	return o
 }
 
@@ -131,6 +135,7 @@ func (t *transcript) event(m *message) {
 		turn = &turnSeen{sessionID: p.SessionID, runID: p.RunID}
 		t.runs[p.RunID], t.asked[p.RunID] = turn, id
 		t.turns[id] = append(t.turns[id], turn)
+		t.over[id] = false
 	}
 	switch p.Type {
 	case "prompt_queued", "waiting": // tell of time alone
