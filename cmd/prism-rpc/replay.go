@@ -82,7 +82,7 @@ func replay(ctx context.Context, flags *config.Flags, path string, out io.Writer
 type tallied struct{ requests, differences, skipped, loose, unanswered, lost int }
 
 func (t *tallied) line() string {
-	return fmt.Sprintf("%d requests compared, %d differences, %d cut messages skipped, %d requests not compared for that, %d requests without an answer in the trace, %d lines missing from it",
+	return fmt.Sprintf("%d requests compared, %d differences, %d cut messages skipped, %d requests not compared, %d requests without an answer in the trace, %d lines missing from it",
 		t.requests, t.differences, t.skipped, t.loose, t.unanswered, t.lost)
 }
 
@@ -138,13 +138,15 @@ type recording struct {
 	ended   map[string]int    // by run, how many messages had come in when its turn_ended was written
 	until   map[string][]int  // as after, by when the turn itself was over
 	needs   map[int][]*asking // by a message's number, what was over before it took effect
-	loose   map[string]bool   // by id, what hangs on a message that is not sent
+	loose   map[string]bool   // by id, what is answered otherwise without being a difference
+	unsure  map[*asking]bool  // what came while the session was being deleted
 }
 
 func newRecording(lines []traceLine) *recording {
 	r := &recording{
 		said: newTranscript(), methods: map[string][]string{}, after: map[string][]int{}, places: map[string]int{},
-		ended: map[string]int{}, needs: map[int][]*asking{}, loose: map[string]bool{},
+		ended: map[string]int{}, needs: map[int][]*asking{},
+		loose: map[string]bool{}, unsure: map[*asking]bool{},
 	}
 	seen := map[string]int{}
 	for i := range lines {
@@ -167,6 +169,7 @@ func newRecording(lines []traceLine) *recording {
 	}
 	r.loosen()
 	r.order()
+	r.loosen() // with what is unsure
 	return r
 }
 

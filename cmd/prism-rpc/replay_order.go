@@ -82,12 +82,20 @@ func (r *recording) order() {
 			}
 		}
 	}
-	var open []*asking // not answered yet
+	var open []*asking          // not answered yet
+	deleted := map[string]int{} // by session, how many messages had come in when that was done
 	for _, m := range r.asks {
 		open = slices.DeleteFunc(open, func(a *asking) bool { _, by := r.answer(a); return by < m.place })
 		for _, a := range r.overBy(m, open) {
 			r.needs[m.place] = append(r.needs[m.place], a)
 			r.release(a, open, m.place-1)
+		}
+		_, by := r.answer(m)
+		switch {
+		case m.place <= deleted[r.session(m)]:
+			r.unsure[m] = true
+		case m.method == "deleteSession" && r.needs[m.place] != nil:
+			deleted[r.session(m)] = by
 		}
 		if o, _ := r.answer(m); o != nil && m.whole {
 			open = append(open, m)
@@ -179,15 +187,19 @@ var ofOneSession = []string{
 	"compact", "spliceContext", "unspliceContext", "abort", "closeSession", "deleteSession",
 }
 
-// loosen finds the requests whose answers may hang on a message that is not sent.
+// loosen finds the requests whose answers may hang on a message that is not
+// sent, or on how soon a session was deleted in which a turn was just over.
 func (r *recording) loosen() {
 	all, changed := false, map[string]bool{}
 	for _, a := range r.asks {
 		o, _ := r.answer(a)
+		if r.unsure[a] {
+			r.loose[a.id] = true
+		}
 		switch {
 		case a.whole && (all || changed[r.session(a)]):
 			r.loose[a.id] = true
-		case a.whole, slices.Contains(harmless, a.method), o != nil && o.code != 0 && !r.turn(a):
+		case a.whole && !r.unsure[a], slices.Contains(harmless, a.method), !r.unsure[a] && o != nil && o.code != 0 && !r.turn(a):
 			continue
 		case !slices.Contains(ofOneSession, a.method):
 			all = true
