@@ -231,10 +231,28 @@ func (m *Manager) DeleteSession(id string) (ended func() error) {
 		err := m.erase(id, s)
 		return func() error { return err }
 	}
+	m.markDeleting(id, 1)
 	return func() error {
+		defer m.markDeleting(id, -1)
 		waitSettled(runs)
 		return m.erase(id, s)
 	}
+}
+
+// markDeleting counts the deletions that wait for a session's turns. Until
+// they are over nobody takes the session from the store again.
+func (m *Manager) markDeleting(id string, change int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.deleting[id] += change; m.deleting[id] == 0 {
+		delete(m.deleting, id)
+	}
+}
+
+func (m *Manager) isDeleting(id string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.deleting[id] > 0
 }
 
 // doom lets a session take no more turns, or takes that back.

@@ -241,6 +241,11 @@ func TestSessionThatIsDeletedWhileATurnRunsTakesNoMore(t *testing.T) {
 		var busy *session.BusyError
 		require.ErrorAs(t, err, &busy)
 		wait(t, run)
+		require.NoError(t, m.CloseSession("s")()) // it leaves memory before it is deleted
+		_, err = m.Lookup("s")
+		require.ErrorAs(t, err, &busy, "nobody takes it from the store again")
+		_, err = m.Begin(t.Context(), session.Start{SessionID: "s", Input: input("3"), Create: true})
+		require.ErrorAs(t, err, &busy)
 		require.NoError(t, ended())
 		_, err = m.View("s")
 		assert.ErrorIs(t, err, session.ErrNotFound)

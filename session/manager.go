@@ -32,8 +32,9 @@ type Manager struct {
 
 	mu       sync.Mutex // never taken while a Session's mu is held
 	sessions map[string]*Session
-	order    *list.List // of all sessions, those used longest ago first
-	ready    []*Session // have a run to start, in the order in which they may
+	deleting map[string]int // ids of sessions that are about to be deleted
+	order    *list.List     // of all sessions, those used longest ago first
+	ready    []*Session     // have a run to start, in the order in which they may
 	running  int
 	closed   bool
 	workers  sync.WaitGroup
@@ -42,7 +43,7 @@ type Manager struct {
 // NewManager makes a Manager. Close ends it.
 func NewManager(cfg Config) (*Manager, error) {
 	cfg.setDefaults()
-	m := &Manager{cfg: cfg, sessions: map[string]*Session{}, order: list.New()}
+	m := &Manager{cfg: cfg, sessions: map[string]*Session{}, deleting: map[string]int{}, order: list.New()}
 	m.redactor.Store(cfg.Redactor)
 	return m, nil
 }
@@ -179,6 +180,9 @@ func (m *Manager) find(id string) (*Session, error) {
 	}
 	if m.cfg.Store == nil {
 		return nil, nil
+	}
+	if m.isDeleting(id) {
+		return nil, &BusyError{}
 	}
 	m.loading.Lock()
 	defer m.loading.Unlock()
