@@ -29,6 +29,7 @@ var arrows = map[string][]string{
 	"session/memstore":  {"schema", "session", "session/internal/listing", "session/internal/sequence"},
 	"assemble":          {"inject", "provider", "redact", "schema"},
 	"inject":            {"inject/predicate", "internal/plain", "redact", "schema"},
+	"inject/bundle":     {"inject", "internal/plain", "redact", "schema"},
 	"inject/predicate":  {"schema"},
 	"provider":          {"schema"},
 	"provider/mock":     {"internal/plain", "provider", "schema"},
