@@ -28,11 +28,12 @@ func ExampleRequest_Build() {
 	json := inject.Static("json-always", inject.Contribution{Instructions: "Answer in JSON."})
 	selected := []inject.Resolved{{Name: json.Name(), Origin: schema.OriginHost, Injector: json}}
 	turn := inject.Context{Turn: 1, Input: []schema.ContentBlock{schema.TextBlock("Who are you?")}}
-	applied, _, err := inject.Apply(context.Background(), selected, turn, nil, nil, inject.Options{})
+	decisions, err := inject.Apply(context.Background(), selected, turn, nil, nil, inject.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
+	applied := decisions.Applied()
 	blocks, err := assemble.Sources{
 		Turn:    []schema.ContextBlock{{Title: "Repo", Content: schema.Input{schema.TextBlock("A monorepo.")}}},
 		Applied: applied,

@@ -160,9 +160,10 @@ func TestP15_what_is_about_the_call_passes_through(t *testing.T) {
 // evaluate is a turn from its selection to its request.
 func evaluate(t testing.TB, r assemble.Request, c inject.Context, selected []inject.Resolved) *provider.Request {
 	t.Helper()
-	applied, skipped, err := inject.Apply(t.Context(), selected, c, nil, nil, inject.Options{})
+	decisions, err := inject.Apply(t.Context(), selected, c, nil, nil, inject.Options{})
 	require.NoError(t, err)
-	require.Empty(t, skipped)
+	require.Empty(t, decisions.Skipped())
+	applied := decisions.Applied()
 	r.Blocks, err = assemble.Sources{Applied: applied}.Collect(t.Context(), c, nil, nil)
 	require.NoError(t, err)
 	r.Layers = append(slices.Clone(r.Layers), assemble.InjectedLayers(applied)...)

@@ -32,9 +32,9 @@ func chosen(injectors ...inject.Injector) []inject.Resolved {
 }
 
 // apply evaluates without a redactor and needs the turn to go on.
-func apply(t *testing.T, c inject.Context, injectors ...inject.Injector) ([]inject.Applied, []inject.Skipped) {
+func apply(t *testing.T, c inject.Context, injectors ...inject.Injector) ([]inject.Applied, inject.Decisions) {
 	t.Helper()
-	applied, skipped, err := inject.Apply(t.Context(), chosen(injectors...), c, nil, nil, inject.Options{})
+	applied, skipped, err := evaluate(t.Context(), chosen(injectors...), c, nil, nil, inject.Options{})
 	require.NoError(t, err)
 	return applied, skipped
 }
@@ -117,7 +117,7 @@ func TestP15_only_a_static_every_turn_injector_of_the_base_list_is_stable(t *tes
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			selected := []inject.Resolved{{Name: "x", Injector: tt.injector, Base: tt.base}}
-			applied, _, err := inject.Apply(t.Context(), selected, inject.Context{}, nil, nil, inject.Options{})
+			applied, _, err := evaluate(t.Context(), selected, inject.Context{}, nil, nil, inject.Options{})
 			require.NoError(t, err)
 			require.Len(t, applied, 1)
 			assert.Equal(t, tt.want, applied[0].Stable)

@@ -1,6 +1,7 @@
 package inject
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,85 +41,52 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// SkipReason says why an injector that was selected gave nothing.
-type SkipReason string
-
-// The reasons.
-const (
-	SkipError      SkipReason = "error"
-	SkipTimeout    SkipReason = "timeout"
-	SkipOverBudget SkipReason = "over_budget" // a context block of it found no room
-)
-
-// Skipped is an injector that failed: it injects nothing, the turn goes on
-// (P10). Err is for logs, which redact it.
-type Skipped struct {
-	Name   string
-	Reason SkipReason
-	Err    error
-}
-
 // A FailedError ends the turn: an injector failed whose settings say so (P10).
 // Err is for logs, which redact it; it says nothing about the turn's own end,
 // so it is not unwrapped.
 type FailedError struct {
 	Name   string
-	Reason SkipReason
+	Reason schema.Reason
 	Err    error
 }
 
 func (e *FailedError) Error() string {
-	if e.Reason == SkipTimeout {
+	if e.Reason == schema.ReasonTimeout {
 		return "instruction injector " + e.Name + " gave nothing in time"
 	}
 	return "instruction injector " + e.Name + " failed"
 }
 
 // Apply asks each selected injector, in order, what it gives to the turn that
-// c describes, and returns what is due, redacted (P8–P10). c holds no secrets
-// any more; each injector gets a copy of its own. An injector that is not due,
-// or gives nothing, is in neither list. An error is ctx's cause, when ctx ends
-// before all were asked, or a *FailedError: then nothing is to be injected.
+// c describes, and says of each what became of it: what is due is redacted
+// (P8–P10). c holds no secrets any more; each injector gets a copy of its own.
+// An error is ctx's cause, when ctx ends before all were asked, or a
+// *FailedError: then nothing is to be injected.
 //
 // An injector that outlasts its time is left behind: Apply waits no longer,
 // and what it returns afterwards is dropped.
-func Apply(ctx context.Context, selected []Resolved, c Context, red *redact.Redactor, tally *redact.Tally, opts Options) ([]Applied, []Skipped, error) {
-	var applied []Applied
-	var skipped []Skipped
+func Apply(ctx context.Context, selected []Resolved, c Context, red *redact.Redactor, tally *redact.Tally, opts Options) (Decisions, error) {
+	out := make(Decisions, 0, len(selected))
 	e := newEvaluation(c, opts)
 	for _, r := range selected {
 		if ctx.Err() != nil {
 			break
 		}
-		got, err := e.ask(ctx, r.Injector)
-		switch {
-		case err != nil:
-			skipped = append(skipped, skip(r.Name, err))
-			if fails(r.Injector) && ctx.Err() == nil {
-				return nil, nil, (*FailedError)(&skipped[len(skipped)-1])
-			}
-		case got != nil:
-			if a := newApplied(r, *got, red, tally); !a.empty() {
-				applied = append(applied, a)
-			}
+		d := e.decide(ctx, r, red, tally)
+		if d.Skipped() && fails(r.Injector) && ctx.Err() == nil {
+			return nil, &FailedError{d.Name, d.Reason, d.Err}
 		}
+		out = append(out, d)
 	}
 	if ctx.Err() != nil {
-		return nil, nil, context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
-	return applied, skipped, nil
+	return out, nil
 }
 
 func fails(inj Injector) bool {
 	_, set := settingsOf(inj)
 	return set.OnError == schema.OnErrorFail
-}
-
-func skip(name string, err error) Skipped {
-	if errors.Is(err, ErrTimeout) || errors.Is(err, predicate.ErrBudget) {
-		return Skipped{name, SkipTimeout, err}
-	}
-	return Skipped{name, SkipError, err}
 }
 
 // An evaluation is the asking of one turn's injectors.
@@ -133,8 +101,38 @@ func newEvaluation(c Context, opts Options) *evaluation {
 	return &evaluation{c, opts, predicate.NewTurn(c.facts(), opts.PredicateTime)}
 }
 
-// ask returns what inj contributes to the turn; nil when it is not due.
-func (e *evaluation) ask(ctx context.Context, inj Injector) (*Contribution, error) {
+// decide asks r and makes of its answer what stands in the request.
+func (e *evaluation) decide(ctx context.Context, r Resolved, red *redact.Redactor, tally *redact.Tally) Decision {
+	d := newDecision(r)
+	got, reason, err := e.ask(ctx, r.Injector)
+	switch {
+	case err != nil:
+		d.Reason, d.Err = failure(err), err
+		return d
+	case got == nil:
+		d.Reason = reason
+		return d
+	}
+	d.When = cmp.Or(got.When, schema.WhenEveryTurn)
+	a := newApplied(r, *got, red, tally)
+	if a.empty() {
+		d.Reason = schema.ReasonSkipped
+		return d
+	}
+	d.Reason, d.Applied = schema.ReasonApplied, &a
+	return d
+}
+
+func failure(err error) schema.Reason {
+	if errors.Is(err, ErrTimeout) || errors.Is(err, predicate.ErrBudget) {
+		return schema.ReasonTimeout
+	}
+	return schema.ReasonError
+}
+
+// ask returns what inj contributes to the turn; nil when it is not due, and
+// why.
+func (e *evaluation) ask(ctx context.Context, inj Injector) (*Contribution, schema.Reason, error) {
 	inj, set := settingsOf(inj)
 	if s, ok := inj.(*static); ok && !s.asks() {
 		return e.read(s, set.Scope)
@@ -145,26 +143,30 @@ func (e *evaluation) ask(ctx context.Context, inj Injector) (*Contribution, erro
 }
 
 // read is ask of an injector that is data alone.
-func (e *evaluation) read(s *static, scope schema.Scope) (*Contribution, error) {
-	if s.fault != nil || !due(s.c, e.context, scope) {
-		return nil, s.fault
+func (e *evaluation) read(s *static, scope schema.Scope) (*Contribution, schema.Reason, error) {
+	if s.fault != nil {
+		return nil, "", s.fault
+	}
+	if reason := undue(s.c, e.context, scope); reason != "" {
+		return nil, reason, nil
 	}
 	if s.condition != nil {
 		if holds, err := s.condition.Eval(e.conditions); err != nil || !holds {
-			return nil, err
+			return nil, schema.ReasonPredicateFalse, err
 		}
 	}
-	return &s.c, nil
+	return &s.c, "", nil
 }
 
 type answer struct {
-	c   *Contribution
-	err error
+	c      *Contribution
+	reason schema.Reason // why c is nil
+	err    error
 }
 
 // guarded runs foreign code in a goroutine of its own, so that it can neither
 // stop the turn nor hold it.
-func guarded(ctx context.Context, inj Injector, c Context, scope schema.Scope) (*Contribution, error) {
+func guarded(ctx context.Context, inj Injector, c Context, scope schema.Scope) (*Contribution, schema.Reason, error) {
 	forApply, forPredicate := c.Clone(), c.Clone()
 	done := make(chan answer, 1)
 	go func() { // guarded waits for it until ctx ends; after that nobody does
@@ -180,11 +182,11 @@ func guarded(ctx context.Context, inj Injector, c Context, scope schema.Scope) (
 	select {
 	case got := <-done:
 		if got.err != nil && ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+			return nil, "", context.Cause(ctx)
 		}
-		return got.c, got.err
+		return got.c, got.reason, got.err
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return nil, "", context.Cause(ctx)
 	}
 }
 
@@ -193,23 +195,28 @@ func contribution(ctx context.Context, inj Injector, forApply, forPredicate Cont
 	if err == nil {
 		err = c.Check()
 	}
-	if err != nil || !due(c, forPredicate, scope) {
+	if err != nil {
 		return answer{err: err}
+	}
+	if reason := undue(c, forPredicate, scope); reason != "" {
+		return answer{reason: reason}
 	}
 	return answer{c: &c}
 }
 
-// due decides by the timing alone, unless it is on_input.
-// The first turn of a run is its first provider call.
-func due(c Contribution, turn Context, scope schema.Scope) bool {
+// undue says why c is not due; empty when it is. The timing alone decides,
+// unless it is on_input. The first turn of a run is its first provider call.
+func undue(c Contribution, turn Context, scope schema.Scope) schema.Reason {
 	switch c.When {
 	case schema.WhenFirstTurn:
-		if scope == schema.ScopeRun {
-			return turn.Step == 1
+		if scope == schema.ScopeRun && turn.Step == 1 || scope != schema.ScopeRun && turn.Turn == 1 {
+			return ""
 		}
-		return turn.Turn == 1
+		return schema.ReasonNotDue
 	case schema.WhenOnInput:
-		return c.Predicate == nil || c.Predicate(turn)
+		if c.Predicate != nil && !c.Predicate(turn) {
+			return schema.ReasonPredicateFalse
+		}
 	}
-	return true
+	return ""
 }

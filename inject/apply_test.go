@@ -15,8 +15,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prism-rpc/prism-rpc/inject"
+	"github.com/prism-rpc/prism-rpc/redact"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
+
+// evaluate is inject.Apply with its decisions sorted out.
+func evaluate(ctx context.Context, selected []inject.Resolved, c inject.Context, red *redact.Redactor, tally *redact.Tally, opts inject.Options) ([]inject.Applied, inject.Decisions, error) {
+	decisions, err := inject.Apply(ctx, selected, c, red, tally, opts)
+	return decisions.Applied(), decisions.Skipped(), err
+}
 
 func names(applied []inject.Applied) []string {
 	var out []string
@@ -190,12 +197,12 @@ func TestP10_a_fault_skips_the_injector_and_the_turn_goes_on(t *testing.T) {
 				{Name: "bad", Injector: tt.injector},
 				{Name: "last", Injector: inject.Static("last", say("x"))},
 			}
-			applied, skipped, err := inject.Apply(t.Context(), selected, inject.Context{}, nil, nil, inject.Options{})
+			applied, skipped, err := evaluate(t.Context(), selected, inject.Context{}, nil, nil, inject.Options{})
 			require.NoError(t, err)
 			assert.Equal(t, []string{"good", "last"}, names(applied))
 			require.Len(t, skipped, 1)
 			assert.Equal(t, "bad", skipped[0].Name)
-			assert.Equal(t, inject.SkipError, skipped[0].Reason)
+			assert.Equal(t, schema.ReasonError, skipped[0].Reason)
 			require.Error(t, skipped[0].Err)
 			if tt.want != nil {
 				assert.ErrorIs(t, skipped[0].Err, tt.want)
@@ -241,14 +248,14 @@ func TestP10_a_late_injector_is_left_behind(t *testing.T) {
 				thinking := inject.Static("thinking", inject.Contribution{Instructions: "x", When: "on_input",
 					Predicate: func(inject.Context) bool { <-release; return true }})
 				begin := time.Now()
-				applied, skipped, err := inject.Apply(t.Context(),
+				applied, skipped, err := evaluate(t.Context(),
 					chosen(deaf, polite, thinking, inject.Static("last", say("x"))), inject.Context{}, nil, nil, opts)
 				require.NoError(t, err)
 				assert.Equal(t, 3*wait, time.Since(begin), "each has its own time")
 				assert.Equal(t, []string{"last"}, names(applied))
 				require.Len(t, skipped, 3)
 				for _, s := range skipped {
-					assert.Equal(t, inject.SkipTimeout, s.Reason)
+					assert.Equal(t, schema.ReasonTimeout, s.Reason)
 					assert.ErrorIs(t, s.Err, inject.ErrTimeout)
 				}
 				close(release) // the bubble waits for whoever was left behind
@@ -263,7 +270,7 @@ func TestP10_an_injectors_own_timeout_is_an_error(t *testing.T) {
 	})
 	_, skipped := apply(t, inject.Context{}, own)
 	require.Len(t, skipped, 1)
-	assert.Equal(t, inject.SkipError, skipped[0].Reason)
+	assert.Equal(t, schema.ReasonError, skipped[0].Reason)
 }
 
 func TestP9_cancelling_the_turn_cancels_the_injector(t *testing.T) {
@@ -288,7 +295,7 @@ func TestP9_cancelling_the_turn_cancels_the_injector(t *testing.T) {
 					called = true
 					return say("x"), nil
 				})
-				applied, skipped, err := inject.Apply(ctx,
+				applied, skipped, err := evaluate(ctx,
 					chosen(inject.Static("first", say("x")), inject.Func("slow", fn), next), inject.Context{}, nil, nil, inject.Options{})
 				assert.ErrorIs(t, err, errAbort)
 				assert.Empty(t, applied)
@@ -308,7 +315,7 @@ func TestP9_a_turn_cancelled_before_it_runs_calls_nobody(t *testing.T) {
 			called = true
 			return say("x"), nil
 		})
-		_, _, err := inject.Apply(ctx, chosen(inj), inject.Context{}, nil, nil, inject.Options{})
+		_, _, err := evaluate(ctx, chosen(inj), inject.Context{}, nil, nil, inject.Options{})
 		assert.ErrorIs(t, err, context.Canceled)
 		synctest.Wait()
 		assert.False(t, called)

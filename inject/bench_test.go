@@ -29,7 +29,7 @@ func BenchmarkApply(b *testing.B) {
 			selected := chosen(inj)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, _, err := inject.Apply(b.Context(), selected, c, red, nil, inject.Options{}); err != nil {
+				if _, _, err := evaluate(b.Context(), selected, c, red, nil, inject.Options{}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -97,7 +97,7 @@ func BenchmarkApplyPredicates(b *testing.B) {
 		b.Run(condition, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, skipped, err := inject.Apply(b.Context(), selected, c, nil, nil, inject.Options{}); err != nil || len(skipped) > 0 {
+				if _, skipped, err := evaluate(b.Context(), selected, c, nil, nil, inject.Options{}); err != nil || len(skipped) > 0 {
 					b.Fatal(err, skipped)
 				}
 			}

@@ -63,7 +63,7 @@ func resolveAll(t *testing.T, text []byte) {
 		}
 		selected, err := r.Resolve([]string{info.Name})
 		require.NoError(t, err)
-		_, skipped, err := inject.Apply(t.Context(), selected, inject.Context{Input: say2("as JSON")}, nil, nil, inject.Options{})
+		_, skipped, err := evaluate(t.Context(), selected, inject.Context{Input: say2("as JSON")}, nil, nil, inject.Options{})
 		require.NoError(t, err)
 		assert.Empty(t, skipped)
 	}

@@ -36,12 +36,12 @@ func Example() {
 		fmt.Println(err)
 	}
 	for turn, input := range []string{"Hello.", "As Json, please."} {
-		applied, _, err := inject.Apply(context.Background(), selected,
+		decisions, err := inject.Apply(context.Background(), selected,
 			inject.Context{Turn: turn + 1, Input: []schema.ContentBlock{schema.TextBlock(input)}}, nil, nil, inject.Options{})
 		if err != nil {
 			fmt.Println(err)
 		}
-		for _, a := range applied {
+		for _, a := range decisions.Applied() {
 			for _, i := range a.Injected() {
 				fmt.Println(turn+1, i.Name, i.Placement, i.When, i.Bytes)
 			}
@@ -71,8 +71,8 @@ func ExampleFunc() {
 		return inject.Contribution{Instructions: fmt.Sprintf("This is turn %d.", c.Turn)}, nil
 	})
 	selected := []inject.Resolved{{Name: greeter.Name(), Origin: schema.OriginHost, Injector: greeter}}
-	applied, _, err := inject.Apply(context.Background(), selected, inject.Context{Turn: 3}, nil, nil, inject.Options{})
-	fmt.Println(applied[0].Instructions, err)
+	decisions, err := inject.Apply(context.Background(), selected, inject.Context{Turn: 3}, nil, nil, inject.Options{})
+	fmt.Println(decisions.Applied()[0].Instructions, err)
 	// Output: This is turn 3. <nil>
 }
 

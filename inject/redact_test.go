@@ -40,7 +40,7 @@ func TestP26_what_is_applied_holds_no_secret(t *testing.T) {
 	c := inject.Contribution{Instructions: "use " + canary + ".", ContextBlocks: []schema.ContextBlock{everyText()}}
 	made := inject.Func("made", func(context.Context, inject.Context) (inject.Contribution, error) { return c, nil })
 	var tally redact.Tally
-	applied, skipped, err := inject.Apply(t.Context(), chosen(inject.Static("fixed", c), made), inject.Context{}, red, &tally, inject.Options{})
+	applied, skipped, err := evaluate(t.Context(), chosen(inject.Static("fixed", c), made), inject.Context{}, red, &tally, inject.Options{})
 	require.NoError(t, err)
 	require.Empty(t, skipped)
 	require.Len(t, applied, 2)

@@ -336,7 +336,7 @@ func turn(t *testing.T, r *inject.Registry, name string) string {
 	}
 	resolved, err := r.Resolve(selection)
 	assert.NoError(t, err)
-	applied, _, err := inject.Apply(context.Background(), r.Refresh(resolved), inject.Context{}, nil, nil, inject.Options{})
+	applied, _, err := evaluate(context.Background(), r.Refresh(resolved), inject.Context{}, nil, nil, inject.Options{})
 	assert.NoError(t, err)
 	text := ""
 	for _, a := range applied {

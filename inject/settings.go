@@ -17,6 +17,7 @@ type Settings struct {
 	Title     string           // of instructions placed as context or notice
 	Scope     schema.Scope     // what first_turn counts; default the session's turns
 	OnError   schema.OnError   // default skip
+	Trust     schema.Trust     // default host
 	Disabled  bool             // has its name, but can't be selected
 }
 

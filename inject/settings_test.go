@@ -98,7 +98,7 @@ func TestP10_a_predicate_that_fails_skips_its_injector(t *testing.T) {
 	applied, skipped := apply(t, inject.Context{}, fromSpec(t, bad), fromSpec(t, good))
 	assert.Equal(t, []string{"good"}, names(applied))
 	require.Len(t, skipped, 1)
-	assert.Equal(t, []any{"bad", inject.SkipError}, []any{skipped[0].Name, skipped[0].Reason})
+	assert.Equal(t, []any{"bad", schema.ReasonError}, []any{skipped[0].Name, skipped[0].Reason})
 }
 
 func TestP10_predicates_share_their_time(t *testing.T) {
@@ -109,11 +109,11 @@ func TestP10_predicates_share_their_time(t *testing.T) {
 		return slices.Values([]schema.Message(nil))
 	}}
 	selected := chosen(fromSpec(t, first), fromSpec(t, second), inject.Static("third", say("text")))
-	applied, skipped, err := inject.Apply(t.Context(), selected, turn, nil, nil, inject.Options{PredicateTime: time.Nanosecond})
+	applied, skipped, err := evaluate(t.Context(), selected, turn, nil, nil, inject.Options{PredicateTime: time.Nanosecond})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"first", "third"}, names(applied))
 	require.Len(t, skipped, 1)
-	assert.Equal(t, []any{"second", inject.SkipTimeout}, []any{skipped[0].Name, skipped[0].Reason})
+	assert.Equal(t, []any{"second", schema.ReasonTimeout}, []any{skipped[0].Name, skipped[0].Reason})
 }
 
 func TestP8_scope(t *testing.T) {
@@ -189,10 +189,10 @@ func TestP10_onError_fail_ends_the_turn(t *testing.T) {
 		return say("text"), nil
 	})
 	for _, inj := range []inject.Injector{inject.With(broken, inject.Settings{OnError: "fail"}), fromSpec(t, data)} {
-		applied, skipped, err := inject.Apply(t.Context(), chosen(inject.Static("before", say("text")), inj, after), inject.Context{}, nil, nil, inject.Options{})
+		applied, skipped, err := evaluate(t.Context(), chosen(inject.Static("before", say("text")), inj, after), inject.Context{}, nil, nil, inject.Options{})
 		var failed *inject.FailedError
 		require.ErrorAs(t, err, &failed)
-		assert.Equal(t, []any{inj.Name(), inject.SkipError}, []any{failed.Name, failed.Reason})
+		assert.Equal(t, []any{inj.Name(), schema.ReasonError}, []any{failed.Name, failed.Reason})
 		assert.Error(t, failed.Err)
 		assert.Empty(t, applied)
 		assert.Empty(t, skipped)
@@ -209,7 +209,7 @@ func TestP9_a_cancelled_turn_is_cancelled_not_failed(t *testing.T) {
 		cancel(errAbort)
 		return inject.Contribution{}, ctx.Err()
 	})
-	_, _, err := inject.Apply(ctx, chosen(inject.With(inj, inject.Settings{OnError: "fail"})), inject.Context{}, nil, nil, inject.Options{})
+	_, _, err := evaluate(ctx, chosen(inject.With(inj, inject.Settings{OnError: "fail"})), inject.Context{}, nil, nil, inject.Options{})
 	assert.ErrorIs(t, err, errAbort)
 }
 
@@ -273,7 +273,7 @@ func TestP26_titles_notices_and_metadata_are_redacted(t *testing.T) {
 	block.Metadata, block.Priority = jsontext.Value(`{"k":"`+secret+`"}`), 3
 	for _, place := range []schema.Placement{"system", "context", "notice"} {
 		spec := schema.InjectorSpec{Placement: place, Title: "t " + secret, Instructions: "use " + secret, ContextBlocks: []schema.ContextBlock{block}}
-		applied, _, err := inject.Apply(t.Context(), chosen(fromSpec(t, spec)), inject.Context{}, red, nil, inject.Options{})
+		applied, _, err := evaluate(t.Context(), chosen(fromSpec(t, spec)), inject.Context{}, red, nil, inject.Options{})
 		require.NoError(t, err)
 		require.Len(t, applied, 1)
 		a := applied[0]

@@ -44,6 +44,7 @@ func settingsFrom(spec schema.InjectorSpec) Settings {
 		Title:     spec.Title,
 		Scope:     spec.Scope,
 		OnError:   spec.OnError,
+		Trust:     spec.Trust,
 		Disabled:  spec.Enabled != nil && !*spec.Enabled,
 	}
 }

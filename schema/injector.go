@@ -59,6 +59,33 @@ const (
 	OnErrorFail OnError = "fail" // not at all
 )
 
+// Trust says whose words an injector's text is (P28). That of a workspace is
+// framed where it stands among the dialogue.
+type Trust string
+
+// The degrees of trust.
+const (
+	TrustHost      Trust = "host"      // who runs the program, or a client that vouches for it
+	TrustWorkspace Trust = "workspace" // files that anybody may have written
+)
+
+// Reason says why a layer of a request stands in it, or doesn't.
+type Reason string
+
+// The reasons.
+const (
+	ReasonApplied        Reason = "applied"
+	ReasonNotDue         Reason = "not_due"         // another turn's
+	ReasonPredicateFalse Reason = "predicate_false" // its condition does not hold
+	ReasonTrivial        Reason = "trivial"         // the input says nothing that it is about
+	ReasonDisabled       Reason = "disabled"
+	ReasonUntrusted      Reason = "untrusted" // nobody who may has chosen it
+	ReasonSkipped        Reason = "skipped"   // it had nothing to give
+	ReasonError          Reason = "error"
+	ReasonTimeout        Reason = "timeout"
+	ReasonOverBudget     Reason = "over_budget" // it found no room
+)
+
 // Origin says who brought an injector.
 type Origin string
 
@@ -85,9 +112,10 @@ type InjectorSpec struct {
 	Title         string         `json:"title,omitempty"`                                                      // of instructions placed as context or notice
 	Instructions  string         `json:"instructions,omitempty"`
 	ContextBlocks []ContextBlock `json:"contextBlocks,omitempty"`
-	MaxBytes      *int           `json:"maxBytes,omitempty" validate:"omitempty,min=1,max=262144"` // of all its text; default 256 KiB
-	OnError       OnError        `json:"onError,omitempty" validate:"omitempty,oneof=skip fail"`   // default skip
-	Enabled       *bool          `json:"enabled,omitempty"`                                        // default true
+	MaxBytes      *int           `json:"maxBytes,omitempty" validate:"omitempty,min=1,max=262144"`  // of all its text; default 256 KiB
+	OnError       OnError        `json:"onError,omitempty" validate:"omitempty,oneof=skip fail"`    // default skip
+	Trust         Trust          `json:"trust,omitempty" validate:"omitempty,oneof=host workspace"` // default host
+	Enabled       *bool          `json:"enabled,omitempty"`                                         // default true
 }
 
 func (s *InjectorSpec) check() *ParamsError {

@@ -23,11 +23,12 @@ func (r *Run) assemble() (*provider.Request, error) {
 	history, sent, base := s.cleanHistory(r.redactor), s.sent(r.redactor), s.base()
 	s.mu.Unlock()
 	seen := r.seen(history)
-	applied, skipped, err := inject.Apply(r.ctx, cfg.Registry.Refresh(r.selected), seen, r.redactor, r.tally.at(whereInjected), inject.Options{Timeout: cfg.InjectorTimeout})
+	decisions, err := inject.Apply(r.ctx, cfg.Registry.Refresh(r.selected), seen, r.redactor, r.tally.at(whereInjected), inject.Options{Timeout: cfg.InjectorTimeout})
 	if err != nil {
 		r.logFailed(err)
 		return nil, err
 	}
+	applied, skipped := decisions.Applied(), decisions.Skipped()
 	blocks, err := assemble.Sources{
 		Configured: cfg.Blocks, Turn: r.ContextBlocks, Host: cfg.Context, Applied: applied, Middleware: cfg.Middleware,
 	}.Collect(r.ctx, seen, r.redactor, r.tally.at(whereContext))
@@ -64,14 +65,14 @@ func (r *Run) roomBeside(layers []assemble.Layer, notices []provider.Message) fu
 
 // overBudget reports the blocks that are left out: each injector of one once,
 // those of the host in the log.
-func (r *Run) overBudget(dropped []assemble.Block) []inject.Skipped {
-	var out []inject.Skipped
+func (r *Run) overBudget(dropped []assemble.Block) inject.Decisions {
+	var out inject.Decisions
 	for _, b := range dropped {
 		switch {
 		case b.Source != assemble.BlockInjected:
 			r.log(zap.WarnLevel, "context block left out", errNoRoom, zap.String("title", b.Title))
-		case !slices.ContainsFunc(out, func(s inject.Skipped) bool { return s.Name == b.Injector }):
-			out = append(out, inject.Skipped{Name: b.Injector, Reason: inject.SkipOverBudget, Err: errNoRoom})
+		case !slices.ContainsFunc(out, func(d inject.Decision) bool { return d.Name == b.Injector }):
+			out = append(out, inject.Decision{Name: b.Injector, Reason: schema.ReasonOverBudget, Err: errNoRoom})
 		}
 	}
 	return out
@@ -126,7 +127,7 @@ func (r *Run) logFailed(err error) {
 	}
 }
 
-func (r *Run) reportInjected(injected []schema.Injected, skipped []inject.Skipped) {
+func (r *Run) reportInjected(injected []schema.Injected, skipped inject.Decisions) {
 	for _, in := range injected {
 		r.emit(&schema.InjectedEvent{EventHeader: r.header(schema.EventInjected, r.turn), Injected: in})
 	}
