@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/prism-rpc/prism-rpc/internal/plain"
 	"github.com/prism-rpc/prism-rpc/redact"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
@@ -24,6 +25,7 @@ type Applied struct {
 	ContextBlocks []schema.ContextBlock // those that say something, instructions placed as context first
 	Position      schema.Position       // of the blocks, where the injector says it
 	Stable        bool
+	Ignored       []string // fields that changed nothing, fit to be shown
 }
 
 func newApplied(r Resolved, c Contribution, red *redact.Redactor, tally *redact.Tally) Applied {
@@ -45,6 +47,7 @@ func newApplied(r Resolved, c Contribution, red *redact.Redactor, tally *redact.
 			a.ContextBlocks = append(a.ContextBlocks, b)
 		}
 	}
+	a.Ignored = shownFields(c.Ignored, red)
 	_, fixed := inj.(*static)
 	a.Stable = fixed && r.Base && a.When == schema.WhenEveryTurn
 	return a
@@ -79,7 +82,16 @@ func (a Applied) Summary() string { return summary(a.Title, a.Name) }
 
 func (a Applied) entry(place schema.Placement, texts ...string) schema.Injected {
 	size, hash := measure(texts...)
-	return schema.Injected{Name: a.Name, Origin: a.Origin, Placement: place, When: a.When, Bytes: size, SHA256: hash}
+	return schema.Injected{Name: a.Name, Origin: a.Origin, Placement: place, When: a.When, Bytes: size, SHA256: hash, Ignored: a.Ignored}
+}
+
+// shownFields are names of fields, which came from outside, fit to be shown.
+func shownFields(names []string, red *redact.Redactor) []string {
+	var out []string
+	for _, name := range names[:min(len(names), maxIgnored)] {
+		out = append(out, plain.Text(red.Text(name, nil), maxIgnoredBytes))
+	}
+	return out
 }
 
 func (a Applied) rendered() []string {

@@ -58,6 +58,7 @@ func TestP7_a_contribution_has_no_field_that_grants_anything(t *testing.T) {
 		"ContextBlocks []schema.ContextBlock",
 		"When schema.When",
 		"Predicate func(inject.Context) bool",
+		"Ignored []string", // names alone
 	}, fields(inject.Contribution{}))
 	assert.Equal(t, []string{"ID string", "Title string", "Content schema.Input", "Priority int", "Metadata jsontext.Value"}, fields(schema.ContextBlock{}))
 }

@@ -102,12 +102,14 @@ func (c Context) numbered() Context {
 // Contribution is what an injector gives (P7). It grants nothing: there is no
 // field for anything but text. When is its timing for this turn; empty means
 // every_turn. Predicate decides for on_input; nil means true. It is ignored for
-// the other timings (P8).
+// the other timings (P8). Ignored names what was given beside these and changed
+// nothing (P7); it is reported.
 type Contribution struct {
 	Instructions  string
 	ContextBlocks []schema.ContextBlock
 	When          schema.When
 	Predicate     func(Context) bool
+	Ignored       []string
 }
 
 // Func is the injector of that name whose contribution fn makes anew for each
