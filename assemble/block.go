@@ -46,6 +46,7 @@ type Sources struct {
 	Skills     []ContextProvider
 	Applied    []inject.Applied
 	Middleware []Middleware
+	Frame      inject.Framer // of documents in blocks
 }
 
 // Collect returns the turn's blocks in order, redacted, without those that say
@@ -53,7 +54,7 @@ type Sources struct {
 // error is ctx's cause once that has ended, else that of a provider or a
 // middleware, or it says why a block can't stand in a request.
 func (s Sources) Collect(ctx context.Context, c inject.Context, red *redact.Redactor, tally *redact.Tally) ([]Block, error) {
-	g := gathering{red: red, tally: tally}
+	g := gathering{frame: s.Frame, red: red, tally: tally}
 	err := g.all(ctx, c, s)
 	switch {
 	case ctx.Err() != nil:
@@ -65,6 +66,7 @@ func (s Sources) Collect(ctx context.Context, c inject.Context, red *redact.Reda
 }
 
 type gathering struct {
+	frame  inject.Framer
 	red    *redact.Redactor
 	tally  *redact.Tally
 	blocks []Block
@@ -100,6 +102,7 @@ func (g *gathering) add(blocks []schema.ContextBlock, like Block) error {
 			return fmt.Errorf("%s context block %d: %w", like.Source, i+1, err)
 		}
 		like.ContextBlock = inject.RedactBlocks(one, g.red, g.tally)[0]
+		g.frame.Resources(like.Content)
 		if inject.Render(like.ContextBlock) != "" {
 			g.blocks = append(g.blocks, like)
 		}

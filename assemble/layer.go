@@ -41,31 +41,44 @@ func (s Source) rank() int {
 	return slices.Index(sources, SourceOther)
 }
 
-// A Layer is one contribution to the system text. No mode is append.
+// A Layer is one contribution to the system text. No mode is append. Name is
+// the injector's that gave it; empty for all others.
 type Layer struct {
 	Source Source
 	Mode   schema.LayerMode
 	Text   string
+	Name   string
 }
 
 // ComposeSystem joins layers by one blank line, in the order of their sources,
 // those of one source as given (P13). A text that says nothing adds nothing;
 // every other stands unchanged.
 func ComposeSystem(layers []Layer) string {
-	var parts []string
+	var texts []string
+	for _, l := range Standing(layers) {
+		texts = append(texts, l.Text)
+	}
+	return strings.Join(texts, layerGap)
+}
+
+const layerGap = "\n\n"
+
+// Standing are the layers whose texts ComposeSystem joins, in their order.
+func Standing(layers []Layer) []Layer {
+	var out []Layer
 	for _, l := range bySource(layers) {
 		if l.Mode == schema.LayerReplace || l.Mode == schema.LayerDisable {
-			parts = parts[:0]
+			out = out[:0]
 		}
 		switch {
 		case l.Mode == schema.LayerDisable || strings.TrimSpace(l.Text) == "":
 		case l.Mode == schema.LayerPrepend:
-			parts = slices.Insert(parts, 0, l.Text)
+			out = slices.Insert(out, 0, l)
 		default:
-			parts = append(parts, l.Text)
+			out = append(out, l)
 		}
 	}
-	return strings.Join(parts, "\n\n")
+	return out
 }
 
 func bySource(layers []Layer) []Layer {
@@ -83,7 +96,7 @@ func InjectedLayers(applied []inject.Applied) []Layer {
 	var out []Layer
 	for _, a := range applied {
 		if a.Instructions != "" {
-			out = append(out, Layer{SourcePackage, schema.LayerAppend, a.Instructions})
+			out = append(out, Layer{Source: SourcePackage, Mode: schema.LayerAppend, Text: a.Instructions, Name: a.Name})
 		}
 	}
 	return out

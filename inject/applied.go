@@ -28,7 +28,7 @@ type Applied struct {
 	Ignored       []string // fields that changed nothing, fit to be shown
 }
 
-func newApplied(r Resolved, c Contribution, red *redact.Redactor, tally *redact.Tally) Applied {
+func newApplied(r Resolved, c Contribution, frame Framer, red *redact.Redactor, tally *redact.Tally) Applied {
 	inj, set := settingsOf(r.Injector)
 	a := Applied{Name: r.Name, Origin: r.Origin, When: cmp.Or(c.When, schema.WhenEveryTurn), Position: set.Position}
 	blocks := c.ContextBlocks
@@ -48,9 +48,26 @@ func newApplied(r Resolved, c Contribution, red *redact.Redactor, tally *redact.
 		}
 	}
 	a.Ignored = shownFields(c.Ignored, red)
+	a.frame(frame, set.Trust)
 	_, fixed := inj.(*static)
 	a.Stable = fixed && r.Base && a.When == schema.WhenEveryTurn
 	return a
+}
+
+// frame marks text of the workspace as such where it stands among the
+// dialogue; in the system text it stands as it is (P28).
+func (a *Applied) frame(f Framer, trust schema.Trust) {
+	whole := trust == schema.TrustWorkspace
+	for i, b := range a.ContextBlocks {
+		if whole {
+			a.ContextBlocks[i] = f.block(b)
+		} else {
+			f.Resources(b.Content)
+		}
+	}
+	if whole && a.Notice != "" {
+		a.Notice = f.Text(a.Notice)
+	}
 }
 
 func (a Applied) empty() bool {

@@ -23,6 +23,7 @@ var (
 type Options struct {
 	Timeout       time.Duration // for each injector that runs code, its predicate included; default 5 s
 	PredicateTime time.Duration // for all predicates of a turn that are data; default 50 ms
+	Frame         Framer        // of workspace text placed as context or notice
 }
 
 // What holds where Options say nothing.
@@ -114,7 +115,7 @@ func (e *evaluation) decide(ctx context.Context, r Resolved, red *redact.Redacto
 		return d
 	}
 	d.When = cmp.Or(got.When, schema.WhenEveryTurn)
-	a := newApplied(r, *got, red, tally)
+	a := newApplied(r, *got, e.opts.Frame, red, tally)
 	if a.empty() {
 		d.Reason = schema.ReasonSkipped
 		return d

@@ -100,8 +100,9 @@ func (s *static) Apply(context.Context, Context) (Contribution, error) {
 func (s *static) asks() bool { return s.c.When == schema.WhenOnInput && s.c.Predicate != nil }
 
 // digest is the size and hash of what s injects under these settings, by the
-// rules of schema.Injected, over all placements.
+// rules of schema.Injected, over all placements; without the frames, which are
+// a session's.
 func (s *static) digest(settings Settings, red *redact.Redactor) (int, string) {
-	a := newApplied(Resolved{Injector: With(s, settings)}, s.c, red, nil)
+	a := newApplied(Resolved{Injector: With(s, settings)}, s.c, Framer{}, red, nil)
 	return measure(append([]string{a.Instructions, a.Notice}, a.rendered()...)...)
 }

@@ -39,6 +39,7 @@ type SessionRecord struct {
 	RecordHead
 	ID        string          `json:"id"`
 	CreatedAt string          `json:"createdAt"`
+	Key       string          `json:"key,omitempty"` // of the frames of workspace text, in hex; forks have the same
 	Settings  SessionSettings `json:"settings"`
 }
 

@@ -138,7 +138,7 @@ func (s *Session) create() error {
 	settings := s.settings
 	s.mu.Unlock()
 	b, err := json.Marshal(&schema.SessionRecord{
-		RecordHead: head(schema.RecordSession), ID: s.id, CreatedAt: stamp(time.Now()), Settings: settings,
+		RecordHead: head(schema.RecordSession), ID: s.id, CreatedAt: stamp(time.Now()), Key: s.frameKey.String(), Settings: settings,
 	})
 	if err != nil {
 		return err
@@ -196,7 +196,7 @@ func (s *Session) replay(record []byte) error {
 	}
 	switch kind {
 	case schema.RecordSession:
-		return replayAs(record, func(r *schema.SessionRecord) error { s.settings = r.Settings; return nil })
+		return replayAs(record, s.replayHeader)
 	case schema.RecordSettings:
 		return replayAs(record, func(r *schema.SettingsRecord) error { s.settings = r.Settings; return nil })
 	case schema.RecordStarted:

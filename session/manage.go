@@ -91,6 +91,7 @@ func (m *Manager) Fork(id string, turn int, newID string) (*Session, error) {
 		return nil, err
 	}
 	s := m.newSession(newID)
+	s.frameKey = from.frameKey
 	from.mu.Lock()
 	s.hiding.own, s.settings = from.hiding.own, hideSettings(from.redactor(), from.settings)
 	from.mu.Unlock()

@@ -14,41 +14,71 @@ import (
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
-// assemble asks the injectors and puts the run's request together. What they
-// gave is fixed from here on.
-func (r *Run) assemble() (*provider.Request, error) {
+// A plan is what a turn's request is made of, and why. The turn sends it,
+// preview shows it.
+type plan struct {
+	request   assemble.Request
+	layers    []assemble.Layer // all of the system text, also those left out
+	decisions inject.Decisions // on the selected injectors
+	dropped   []assemble.Block // that found no room
+}
+
+// plan asks the injectors and puts the parts of the run's request together.
+// What they gave is fixed from here on (P12).
+func (r *Run) plan() (*plan, error) {
 	s := r.session
 	cfg := &s.manager.cfg
 	s.mu.Lock()
 	history, sent, base := s.cleanHistory(r.redactor), s.sent(r.redactor), s.base()
 	s.mu.Unlock()
 	seen := r.seen(history)
-	decisions, err := inject.Apply(r.ctx, cfg.Registry.Refresh(r.selected), seen, r.redactor, r.tally.at(whereInjected), inject.Options{Timeout: cfg.InjectorTimeout})
+	decisions, err := inject.Apply(r.ctx, cfg.Registry.Refresh(r.selected), seen, r.redactor, r.tally.at(whereInjected),
+		inject.Options{Timeout: cfg.InjectorTimeout, Frame: s.frameKey.framer()})
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{decisions: decisions, layers: r.layers(base, decisions.Applied())}
+	blocks, err := r.blocks(seen, decisions.Applied())
+	if err != nil {
+		return nil, fmt.Errorf("context blocks: %w", err)
+	}
+	notices := assemble.InjectedNotices(decisions.Applied())
+	blocks, p.dropped = assemble.Drop(blocks, r.roomBeside(p.layers, notices))
+	p.request = assemble.Request{
+		Model: r.model, Layout: r.layout(), Options: r.Options,
+		Layers: p.layers, Blocks: blocks, History: sent, Input: r.input, Notices: notices,
+		SessionID: s.id, RunID: r.id, Turn: r.turn, Step: 1, Injected: r.injected(decisions.Applied(), blocks),
+	}
+	return p, nil
+}
+
+// blocks are the turn's context blocks, as long as there is room.
+func (r *Run) blocks(seen inject.Context, applied []inject.Applied) ([]assemble.Block, error) {
+	cfg := &r.session.manager.cfg
+	return assemble.Sources{
+		Configured: cfg.Blocks, Turn: r.ContextBlocks, Host: cfg.Context, Applied: applied,
+		Middleware: cfg.Middleware, Frame: r.session.frameKey.framer(),
+	}.Collect(r.ctx, seen, r.redactor, r.tally.at(whereContext))
+}
+
+// injected reports what of applied stands in a request with these blocks.
+func (r *Run) injected(applied []inject.Applied, blocks []assemble.Block) []schema.Injected {
+	out := assemble.Report(applied, blocks)
+	for i := range out {
+		out[i].Name = r.redactor.Text(out[i].Name, nil)
+	}
+	return out
+}
+
+// assemble makes the run's request and reports what is in it.
+func (r *Run) assemble() (*provider.Request, error) {
+	p, err := r.plan()
 	if err != nil {
 		r.logFailed(err)
 		return nil, err
 	}
-	applied, skipped := decisions.Applied(), decisions.Skipped()
-	blocks, err := assemble.Sources{
-		Configured: cfg.Blocks, Turn: r.ContextBlocks, Host: cfg.Context, Applied: applied, Middleware: cfg.Middleware,
-	}.Collect(r.ctx, seen, r.redactor, r.tally.at(whereContext))
-	if err != nil {
-		return nil, fmt.Errorf("context blocks: %w", err)
-	}
-	layers, notices := r.layers(base, applied), assemble.InjectedNotices(applied)
-	blocks, dropped := assemble.Drop(blocks, r.roomBeside(layers, notices))
-	skipped = append(skipped, r.overBudget(dropped)...)
-	injected := assemble.Report(applied, blocks)
-	for i := range injected {
-		injected[i].Name = r.redactor.Text(injected[i].Name, nil)
-	}
-	r.reportInjected(injected, skipped)
-	req := assemble.Request{
-		Model: r.model, Layout: r.layout(), Options: r.Options,
-		Layers: layers, Blocks: blocks, History: sent, Input: r.input, Notices: notices,
-		SessionID: s.id, RunID: r.id, Turn: r.turn, Step: 1, Injected: injected,
-	}
-	return req.Build(), nil
+	r.reportInjected(p.request.Injected, append(p.decisions.Skipped(), r.overBudget(p.dropped)...))
+	return p.request.Build(), nil
 }
 
 var errNoRoom = errors.New("context.maxContextTokens leaves no room for a context block")

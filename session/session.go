@@ -12,8 +12,9 @@ import (
 
 // A Session is one conversation.
 type Session struct {
-	id      string
-	manager *Manager
+	id       string
+	manager  *Manager
+	frameKey frameKey // set before anybody else knows the session
 
 	mu          sync.Mutex // never held across a provider call or a file's sync
 	hiding      hiding
@@ -55,7 +56,7 @@ type turnInfo struct {
 }
 
 func (m *Manager) newSession(id string) *Session {
-	return &Session{id: id, manager: m}
+	return &Session{id: id, manager: m, frameKey: newFrameKey()}
 }
 
 // ID is the session's id.
