@@ -36,6 +36,7 @@ type Context struct {
 	Step      int // the provider call within the turn, from 1; 0 means 1
 	Input     []schema.ContentBlock
 	Metadata  jsontext.Value           // the turn's object; nil when it gave none
+	Trivial   bool                     // the input only acknowledges, greets or says to go on (R4)
 	History   iter.Seq[schema.Message] // the committed dialogue, decoded as it is read; nil when there is none
 
 	// Recent gives the last messages of History without reading through it.
@@ -71,7 +72,7 @@ func copied(messages iter.Seq[schema.Message]) iter.Seq[schema.Message] {
 // facts are what conditions see of the turn.
 func (c Context) facts() predicate.Facts {
 	c = c.numbered()
-	f := predicate.Facts{Input: c.Input, Turn: c.Turn, Step: c.Step, SessionID: c.SessionID, Metadata: c.Metadata}
+	f := predicate.Facts{Input: c.Input, Turn: c.Turn, Step: c.Step, SessionID: c.SessionID, Metadata: c.Metadata, Trivial: c.Trivial}
 	switch {
 	case c.Recent != nil:
 		f.Recent = func() iter.Seq[schema.Message] { return c.Recent(predicate.MaxMessages) }

@@ -48,6 +48,8 @@ func TestP8_a_predicate_is_data(t *testing.T) {
 		"metadata":                 {onInput(`metadata.lang == "go"`), inject.Context{Metadata: jsontext.Value(`{"lang":"go"}`)}, true},
 		"history": {onInput(`any(history, .role == "assistant" and .text == "a")`), inject.Context{History: slices.Values([]schema.Message{
 			{Role: "user", Content: say2("q")}, {Role: "assistant", Content: say2("a")}})}, true},
+		"a trivial input, R4":   {onInput("trivial"), inject.Context{Input: say2("ok"), Trivial: true}, true},
+		"a substantive input":   {onInput("trivial"), inject.Context{Input: say2("why?")}, false},
 		"first_turn ignores it": {schema.InjectorSpec{When: "first_turn", Predicate: `false`, Instructions: "text"}, inject.Context{Turn: 1}, true},
 		"every_turn ignores it": {schema.InjectorSpec{When: "every_turn", Predicate: `false`, Instructions: "text"}, inject.Context{Turn: 4}, true},
 		"on_input without one":  {onInput(""), inject.Context{Turn: 4}, true},

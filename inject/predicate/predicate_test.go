@@ -78,6 +78,8 @@ func TestP8_what_an_expression_says(t *testing.T) {
 		`paths[-1] endsWith ".md"`:            true,
 		`paths[9] == nil`:                     true,
 		`turn == 3 && step == 2`:              true,
+		`trivial`:                             false,
+		`not trivial and turn > 1`:            true,
 		`turn % 3 == 0`:                       true,
 		`turn in [1, 3, 5]`:                   true,
 		`2 < turn < 4`:                        true,

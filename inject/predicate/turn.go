@@ -28,6 +28,7 @@ type Facts struct {
 	Step      int                   // from 1
 	SessionID string
 	Metadata  jsontext.Value                  // an object, or nothing
+	Trivial   bool                            // what package trivial says of the input
 	Recent    func() iter.Seq[schema.Message] // the last messages of the dialogue, MaxMessages at most; nil: none
 }
 
@@ -67,6 +68,7 @@ var variables = [...]variable{
 	{name: "sessionId", kind: text, get: func(t *Turn) (any, error) { return t.facts.SessionID, nil }},
 	{name: "metadata", kind: object, get: boxed((*Turn).metadataObject)},
 	{name: "history", kind: list, of: message, get: boxed((*Turn).historyList)},
+	{name: "trivial", kind: boolean, get: func(t *Turn) (any, error) { return t.facts.Trivial, nil }},
 }
 
 func boxed[T any](get func(*Turn) (T, error)) func(*Turn) (any, error) {
