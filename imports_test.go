@@ -31,6 +31,7 @@ var arrows = map[string][]string{
 	"inject":            {"inject/predicate", "internal/plain", "redact", "schema"},
 	"inject/bundle":     {"inject", "internal/plain", "redact", "schema"},
 	"inject/predicate":  {"schema"},
+	"inject/trivial":    {"schema"},
 	"provider":          {"schema"},
 	"provider/mock":     {"internal/plain", "provider", "schema"},
 	"provider/openai":   {"internal/plain", "provider", "provider/internal/sse", "provider/internal/upstream", "redact", "schema"},

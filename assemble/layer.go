@@ -108,7 +108,7 @@ func InjectedNotices(applied []inject.Applied) []provider.Message {
 	for _, a := range applied {
 		if a.Notice != "" {
 			m := provider.Text(schema.RoleUser, a.Notice)
-			m.Source = &provider.Source{Kind: inject.NoticeKind, Form: inject.NoticeForm, Summary: a.Summary()}
+			m.Source = &provider.Source{Kind: cmp.Or(a.Kind, inject.NoticeKind("")), Form: inject.NoticeForm, Summary: a.Summary()}
 			out = append(out, m)
 		}
 	}

@@ -22,6 +22,8 @@ type Applied struct {
 	Instructions  string                // for the system text
 	Notice        string                // instructions placed behind the input
 	Title         string                // of the notice
+	Kind          string                // of the notice
+	Keep          bool                  // the notice stays in the dialogue (R1)
 	ContextBlocks []schema.ContextBlock // those that say something, instructions placed as context first
 	Position      schema.Position       // of the blocks, where the injector says it
 	Stable        bool
@@ -39,6 +41,7 @@ func newApplied(r Resolved, c Contribution, frame Framer, red *redact.Redactor, 
 		blocks = slices.Concat([]schema.ContextBlock{own}, blocks)
 	case set.Placement == schema.PlaceNotice:
 		a.Notice, a.Title = red.Text(c.Instructions, tally), red.Text(set.Title, tally)
+		a.Kind, a.Keep = red.Text(NoticeKind(set.Producer), nil), set.Retention == schema.RetainKeep
 	default:
 		a.Instructions = red.Text(c.Instructions, tally)
 	}
@@ -87,15 +90,14 @@ func (a Applied) Injected() []schema.Injected {
 	}
 	if a.Notice != "" {
 		notice := a.entry(schema.PlaceNotice, a.Notice)
-		notice.Kind, notice.Form, notice.Summary = NoticeKind, NoticeForm, a.Summary()
+		notice.Kind, notice.Form, notice.Summary = a.Kind, NoticeForm, a.Summary()
 		out = append(out, notice)
 	}
 	return out
 }
 
-// Summary is what can be shown in the notice's place, a line of at most 120
-// characters.
-func (a Applied) Summary() string { return summary(a.Title, a.Name) }
+// Summary is what can be shown in the notice's place (R7).
+func (a Applied) Summary() string { return Summary(a.Title, a.Name) }
 
 func (a Applied) entry(place schema.Placement, texts ...string) schema.Injected {
 	size, hash := measure(texts...)

@@ -1,12 +1,6 @@
 package inject
 
-import (
-	"cmp"
-	"unicode/utf8"
-
-	"github.com/prism-rpc/prism-rpc/internal/plain"
-	"github.com/prism-rpc/prism-rpc/schema"
-)
+import "github.com/prism-rpc/prism-rpc/schema"
 
 // Settings say what becomes of an injector's contribution. The zero value adds
 // instructions to the system text, puts context where the layout has it, and
@@ -15,6 +9,8 @@ type Settings struct {
 	Placement schema.Placement // of instructions; default system
 	Position  schema.Position  // of context; default as the layout says
 	Title     string           // of instructions placed as context or notice
+	Retention schema.Retention // of a notice; default turn
+	Producer  string           // who gives a notice; default prism-rpc
 	Scope     schema.Scope     // what first_turn counts; default the session's turns
 	OnError   schema.OnError   // default skip
 	Trust     schema.Trust     // default host
@@ -53,22 +49,18 @@ func (s Settings) warnings(c Contribution) []string {
 	if s.Title != "" && (s.Placement == "" || s.Placement == schema.PlaceSystem) {
 		out = append(out, "title changes nothing: instructions in the system text have none")
 	}
+	if s.Placement != schema.PlaceNotice {
+		out = append(out, s.noticeWarnings()...)
+	}
 	return out
 }
 
-// What tells a notice's source (R1).
-const (
-	NoticeKind = "plugin:prism-rpc"
-	NoticeForm = "notice"
-)
-
-const maxSummary = 120 // characters
-
-// summary is what can be shown in a notice's place.
-func summary(title, name string) string {
-	text := plain.Text(cmp.Or(title, name), schema.MaxTitleBytes)
-	if utf8.RuneCountInString(text) <= maxSummary {
-		return text
+func (s Settings) noticeWarnings() (out []string) {
+	if s.Retention != "" {
+		out = append(out, "retention changes nothing: the instructions are no notice")
 	}
-	return string([]rune(text)[:maxSummary-1]) + "…"
+	if s.Producer != "" {
+		out = append(out, "producer changes nothing: the instructions are no notice")
+	}
+	return out
 }

@@ -238,6 +238,7 @@ func TestP16_settings_that_change_nothing_are_warned_of(t *testing.T) {
 		0: {Instructions: "text", Placement: "context", Position: "head", Title: "t"},
 		1: {Instructions: "text", Placement: "notice", Position: "head", Title: "t"},
 		2: {Instructions: "text", Position: "tail", Title: "t"},
+		3: {Instructions: "text", Retention: "keep", Producer: "me", Title: "t"},
 	} {
 		var r inject.Registry
 		_, err := r.Register(fromSpec(t, spec), schema.OriginConfig)
@@ -253,6 +254,8 @@ func TestP7_what_a_spec_may_not_say(t *testing.T) {
 		"position":  {Instructions: "text", Position: "system"},
 		"scope":     {Instructions: "text", Scope: "turn"},
 		"onError":   {Instructions: "text", OnError: "retry"},
+		"retention": {Instructions: "text", Retention: "for ever"},
+		"producer":  {Instructions: "text", Producer: "plugin"},
 		"title":     {Instructions: "text", Title: strings.Repeat("x", 513)},
 		"predicate": {Instructions: "text", Predicate: strings.Repeat(" ", 4097)},
 		"maxBytes":  {Instructions: "text", Title: "more", MaxBytes: &small},

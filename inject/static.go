@@ -44,6 +44,8 @@ func settingsFrom(spec schema.InjectorSpec) Settings {
 		Title:     spec.Title,
 		Scope:     spec.Scope,
 		OnError:   spec.OnError,
+		Retention: spec.Retention,
+		Producer:  spec.Producer,
 		Trust:     spec.Trust,
 		Disabled:  spec.Enabled != nil && !*spec.Enabled,
 	}

@@ -59,6 +59,15 @@ const (
 	OnErrorFail OnError = "fail" // not at all
 )
 
+// Retention says how long a notice stays in the dialogue (R1).
+type Retention string
+
+// The retentions.
+const (
+	RetainTurn Retention = "turn" // it is not sent again
+	RetainKeep Retention = "keep" // like what was said
+)
+
 // Trust says whose words an injector's text is (P28). That of a workspace is
 // framed where it stands among the dialogue.
 type Trust string
@@ -98,6 +107,7 @@ const (
 	OriginConfig  Origin = "config"
 	OriginBundle  Origin = "bundle" // found on disk
 	OriginBuiltin Origin = "builtin"
+	OriginUser    Origin = "user" // a reminder; not among the injectors
 )
 
 // InjectorSpec is an injector as data, as configuration writes it.
@@ -115,6 +125,8 @@ type InjectorSpec struct {
 	MaxBytes      *int           `json:"maxBytes,omitempty" validate:"omitempty,min=1,max=262144"`  // of all its text; default 256 KiB
 	OnError       OnError        `json:"onError,omitempty" validate:"omitempty,oneof=skip fail"`    // default skip
 	Trust         Trust          `json:"trust,omitempty" validate:"omitempty,oneof=host workspace"` // default host
+	Retention     Retention      `json:"retention,omitempty" validate:"omitempty,oneof=turn keep"`  // of a notice; default turn
+	Producer      string         `json:"producer,omitempty" validate:"omitempty,producer"`          // who gives a notice; default prism-rpc
 	Enabled       *bool          `json:"enabled,omitempty"`                                         // default true
 }
 

@@ -53,6 +53,18 @@ func ValidInjectorName(name string) bool {
 	return true
 }
 
+// DefaultProducer gives the notices that name nobody else.
+const DefaultProducer = "prism-rpc"
+
+// ValidProducer tells whether name can stand for who gives notices (R8). The
+// bare "plugin" is retired.
+func ValidProducer(name string) bool {
+	if name == "" || len(name) > 64 || name == "plugin" || !idByte(name[0]) && name[0] != '@' || strings.IndexByte("._-", name[0]) >= 0 {
+		return false
+	}
+	return strings.IndexFunc(name, func(r rune) bool { return r >= utf8.RuneSelf || !idByte(byte(r)) && r != '/' && r != '@' }) < 0
+}
+
 // invisible holds the fillers that unicode.IsPrint lets pass because they
 // are letters or marks by category.
 func invisible(r rune) bool {

@@ -495,7 +495,7 @@ export interface OpenRPCMethod {
 }
 
 /** Origin says who brought an injector. */
-export type Origin = "host" | "client" | "file" | "config" | "bundle" | "builtin";
+export type Origin = "host" | "client" | "file" | "config" | "bundle" | "builtin" | "user";
 
 /** Placement says where injected text stands in a request. */
 export type Placement = "system" | "context" | "notice";

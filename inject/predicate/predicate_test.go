@@ -183,7 +183,6 @@ func TestI11_what_is_refused_when_it_is_registered(t *testing.T) {
 		"a value of unknown type":             {`metadata.x`, 10},
 		"a value of unknown type in logic":    {`true and metadata.x`, 19},
 		"an unknown variable":                 {`inptu contains "x"`, 1},
-		"trivial":                             {`not trivial`, 5},
 		"an index of the element":             {`any(kinds, #index > 1)`, 12},
 		"an element outside a list":           {`# == 1`, 1},
 		"a number compared with text":         {`turn == "1"`, 6},

@@ -147,6 +147,9 @@ func (g *generator) rule(t reflect.Type, s *jsonschema.Schema, word, arg string)
 	case "sessionid":
 		s.Pattern = `^[A-Za-z0-9_]([A-Za-z0-9._-]{0,126}[A-Za-z0-9_-])?$`
 		s.Not = &jsonschema.Schema{Type: "string", Pattern: `^([Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|([Cc][Oo][Mm]|[Ll][Pp][Tt])[0-9])(\.|$)`}
+	case "producer":
+		s.Pattern = `^[A-Za-z0-9@][A-Za-z0-9._/@-]{0,63}$`
+		s.Not = &jsonschema.Schema{Const: "plugin"}
 	case "injectorname": // how it is composed is beyond JSON Schema
 		one, most := uint64(1), uint64(128)
 		s.MinLength, s.MaxLength = &one, &most
