@@ -148,6 +148,9 @@ func Under(prefix string, err error) error {
 	return err
 }
 
+// UnderIndex is Under for an entry of a list.
+func UnderIndex(i int, err error) error { return Under(index(i), err) }
+
 // under puts the fields of a part's error below the part's own path.
 func under(prefix string, e *ParamsError) *ParamsError {
 	out := &ParamsError{Limit: e.Limit}

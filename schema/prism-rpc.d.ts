@@ -14,6 +14,17 @@ export interface AbortResult {
   aborted: boolean;
 }
 
+/** An Attachment is an image that a session keeps, or a piece of one. */
+export interface Attachment {
+  mimeType: string;
+  /** of the whole */
+  sha256: string;
+  /** of the whole */
+  bytes: number;
+  /** base64 */
+  data: string;
+}
+
 /** CancelRequestParams name a request as LSP does. */
 export interface CancelRequestParams {
   id: string | number | null;
@@ -107,13 +118,19 @@ export interface ContentBlock {
   size?: number;
   /** resource */
   resource?: Resource;
+  /** image, as it is sent: base64 */
+  data?: string;
+  /** image, as it is kept: names its bytes, which messages gives */
+  sha256?: string;
+  /** image, as it is kept: its size */
+  bytes?: number;
   annotations?: unknown;
   _meta?: unknown;
 }
 
 /** A ContentBlock is one piece of what somebody says. */
 export interface ContentBlockParam {
-  type: "text" | "resource_link" | "resource";
+  type: "text" | "resource_link" | "resource" | "image";
   /** text */
   text?: string | null;
   /** resource_link */
@@ -126,6 +143,12 @@ export interface ContentBlockParam {
   size?: number | null;
   /** resource */
   resource?: ResourceParam | null;
+  /** image, as it is sent: base64 */
+  data?: string | null;
+  /** image, as it is kept: names its bytes, which messages gives */
+  sha256?: null;
+  /** image, as it is kept: its size */
+  bytes?: 0 | null;
   annotations?: unknown;
   _meta?: unknown;
 }
@@ -349,6 +372,8 @@ export type InputParam = string | Array<ContentBlockParam>;
 export interface Interrupted {
   turn: number;
   runId: string;
+  /** the same one runs the turn again */
+  requestKey?: string;
   input: Input;
   partial: string;
   at: string;
@@ -408,27 +433,30 @@ export interface MessageDelta {
   text: string;
 }
 
-/** MessagesParams are the params of messages: for a page of turns, those after AfterTurn; for a piece of one turn's text, Turn and what follows it. */
+/** MessagesParams are the params of messages: for a page of turns, those after AfterTurn; for a piece of one turn's text, Turn and what follows it; for the bytes of an image, Attachment, and Offset for a piece that is not the first. */
 export interface MessagesParams {
   sessionId?: string | null;
   afterTurn?: number | null;
   /** turns; 0 is 100 */
   limit?: number | null;
   turn?: number | null;
-  /** bytes of the text; absent is 0 */
+  /** bytes of the text or of the attachment; absent is 0 */
   offset?: number | null;
   /** whose text; absent is assistant */
   role?: "user" | "assistant" | null;
+  /** the sha256 of an image that the session holds */
+  attachment?: string | null;
   _meta?: unknown;
 }
 
-/** MessagesResult answers messages: with a page of Messages, or with a piece of Text. */
+/** MessagesResult answers messages: with a page of Messages, with a piece of Text, or with an Attachment. */
 export interface MessagesResult {
   messages?: Array<HistoryMessage>;
   nextAfterTurn?: number;
   text?: string;
-  /** bytes of the text, to ask for the next piece */
+  /** bytes of the text or of the attachment, to ask for the next piece */
   nextOffset?: number;
+  attachment?: Attachment;
 }
 
 /** NamedSessionParams name a session that must be named. */

@@ -61,6 +61,9 @@ func (r *Run) attempt() outcome {
 		return o
 	}
 	o.injected = req.Injected
+	if req, o.err = r.fitImages(req); o.err != nil {
+		return o
+	}
 	if req, o.err = r.fit(req); o.err != nil {
 		return o
 	}

@@ -86,7 +86,7 @@ var errNoRoom = errors.New("context.maxContextTokens leaves no room for a contex
 // roomBeside tells whether the model takes blocks of that many bytes in all
 // beside what must not be left out (P17).
 func (r *Run) roomBeside(layers []assemble.Layer, notices []provider.Message) func(bytes int) bool {
-	protected := len(assemble.ComposeSystem(layers)) + len(schema.PlainText(r.input))
+	protected := len(assemble.ComposeSystem(layers)) + provider.Size(r.input)
 	for _, n := range notices {
 		protected += len(schema.PlainText(n.Content))
 	}

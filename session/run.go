@@ -52,6 +52,7 @@ type Run struct {
 	session    *Session
 	input      []schema.ContentBlock
 	size       int              // of input, in the queue's count
+	images     [][]byte         // that input names, until they are kept
 	asked      *askedCompaction // instead of a turn; nil for one
 	selected   []inject.Resolved
 	provider   provider.Provider
@@ -207,7 +208,7 @@ func (s *Session) newRun(start Start) (*Run, error) {
 		}
 	}
 	r.hide(start.Input)
-	return r, nil
+	return r, r.takeImages()
 }
 
 // prepare resolves what r asks for; it changes nothing of the session.
@@ -261,7 +262,7 @@ func (s *Session) redactorFor(o RunOptions) (*redact.Redactor, error) {
 func (r *Run) hide(input []schema.ContentBlock) {
 	r.input = inject.RedactContent(input, r.redactor, r.tally.at(whereInput))
 	for _, b := range r.input {
-		r.size += len(b.Plain())
+		r.size += len(b.Plain()) + len(b.Data)
 	}
 	r.Instructions.Text = r.redactor.Text(r.Instructions.Text, r.tally.at(whereInstructions))
 	r.Metadata = r.redactor.JSON(r.Metadata, r.tally.at(whereMetadata))
