@@ -14,7 +14,7 @@ var (
 	ErrConflict = errors.New("another turn was committed first")
 	ErrForeign  = errors.New("the log has another format; it can be read but not written")
 
-	ErrDamaged  = errors.New("an attachment is damaged")
+	ErrDamaged = errors.New("an attachment is damaged")
 
 	ErrRewritten = errors.New("the log is not the one that was read before")
 	ErrCursor    = errors.New("not a cursor of this list")
