@@ -161,7 +161,7 @@ func (e *evaluation) decide(r Resolved, got answer, red *redact.Redactor, tally 
 	}
 	d.When = cmp.Or(got.c.When, schema.WhenEveryTurn)
 	a := newApplied(r, *got.c, e.opts.Frame, red, tally)
-	if a.empty() {
+	if a.Empty() {
 		d.Reason = schema.ReasonSkipped
 		return d
 	}

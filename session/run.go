@@ -213,11 +213,8 @@ func (s *Session) newRun(start Start) (*Run, error) {
 
 // prepare resolves what r asks for; it changes nothing of the session.
 func (s *Session) prepare(ctx context.Context, r *Run) error {
-	if err := r.checkSent(); err != nil {
-		return err
-	}
-	var err error
-	if r.selected, err = s.selectInjectors(r.RunOptions); err != nil {
+	err := s.resolve(r)
+	if err != nil {
 		return err
 	}
 	if r.provider, r.model, err = s.manager.provider(s.modelFor(r.Model)); err != nil {
@@ -225,6 +222,15 @@ func (s *Session) prepare(ctx context.Context, r *Run) error {
 	}
 	r.ctx, r.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	return nil
+}
+
+// resolve finds the injectors that r selects.
+func (s *Session) resolve(r *Run) (err error) {
+	if err := r.checkSent(); err != nil {
+		return err
+	}
+	r.selected, err = s.selectInjectors(r.RunOptions)
+	return err
 }
 
 // checkSent refuses secrets in what goes to the provider as it is.

@@ -57,7 +57,7 @@ type turnInfo struct {
 }
 
 func (m *Manager) newSession(id string) *Session {
-	return &Session{id: id, manager: m, frameKey: newFrameKey()}
+	return &Session{id: id, manager: m, frameKey: m.newFrameKey(id)}
 }
 
 // ID is the session's id.

@@ -77,11 +77,9 @@ const noData = `"data": {"enum": ["", null]}`
 // field of type any holds. Bounds on bytes are not among them: JSON Schema
 // counts characters.
 var fields = map[fieldOf]fieldForm{
-	{taken, "PromptParams.input"}: {`{"$ref": "#/$defs/InputParam", "anyOf": [
-		{"type": "string", "pattern": "` + notBlank + `"},
-		{"type": "array", "contains": {"anyOf": [
-			{"type": "object", "properties": {"type": {"enum": ["resource_link", "resource", "image"]}}},
-			{"type": "object", "properties": {"text": {"type": "string", "pattern": "` + notBlank + `"}}, "required": ["text"]}]}}]}`, true},
+	{taken, "PromptParams.input"}:                       {turnInput, true},
+	{taken, "PreviewParams.input"}:                      {turnInput, true},
+	{taken, "PreviewParams.instructionInjectors"}:       {namesList, false},
 	{taken, "PromptParams.instructionInjectors"}:        {namesList, false},
 	{taken, "NewSessionParams.instructionInjectors"}:    {namesList, false},
 	{taken, "UpdateSessionParams.title"}:                {orNullForm(fmt.Sprintf(`{"type": "string", "maxLength": %d}`, schema.MaxTitleBytes)), false},
@@ -99,6 +97,13 @@ var fields = map[fieldOf]fieldForm{
 	{lenient, "CancelledParams.requestId"}:              {requestID, true},
 	{sent, "EventError.data"}:                           {`{"$ref": "#/$defs/ErrorData"}`, true},
 }
+
+// turnInput is what Input.check takes.
+const turnInput = `{"$ref": "#/$defs/InputParam", "anyOf": [
+		{"type": "string", "pattern": "` + notBlank + `"},
+		{"type": "array", "contains": {"anyOf": [
+			{"type": "object", "properties": {"type": {"enum": ["resource_link", "resource", "image"]}}},
+			{"type": "object", "properties": {"text": {"type": "string", "pattern": "` + notBlank + `"}}, "required": ["text"]}]}}]}`
 
 func orNullForm(form string) string { return `{"anyOf": [` + form + `, {"type": "null"}]}` }
 
