@@ -30,6 +30,7 @@ var arrows = map[string][]string{
 	"assemble":          {"inject", "provider", "redact", "schema"},
 	"inject":            {"inject/predicate", "internal/plain", "redact", "schema"},
 	"inject/bundle":     {"inject", "internal/plain", "redact", "schema"},
+	"inject/wasm":       {"inject", "inject/bundle", "internal/panics", "schema"},
 	"inject/predicate":  {"schema"},
 	"inject/trivial":    {"schema"},
 	"provider":          {"schema"},
@@ -50,7 +51,7 @@ var arrows = map[string][]string{
 }
 
 // onlyTests names packages that nothing but tests may import.
-var onlyTests = []string{"internal/contract", "internal/talk", "session/internal/storetest"}
+var onlyTests = []string{"internal/contract", "internal/talk", "internal/wat", "session/internal/storetest"}
 
 func TestImportsPointDown(t *testing.T) {
 	found := imports(t)

@@ -10,16 +10,12 @@ import (
 
 const messagesPage = 100 // turns
 
-// messages gives a page of the committed dialogue, a piece of one turn's text,
-// or an image that the dialogue names.
+// messages gives a page of the committed dialogue, or a piece of one turn's
+// text.
 func (s *server) messages(c *call, p *schema.MessagesParams) (*schema.MessagesResult, error) {
 	target, err := s.reading(orZero(p.SessionID))
 	if err != nil {
 		return nil, err
-	}
-	room, offset := s.conn.sizes.roomForResult(c), orZero(p.Offset)
-	if p.Attachment != "" {
-		return attachment(target, p.Attachment, offset, room)
 	}
 	if p.Turn == nil {
 		return target.Messages(p.AfterTurn, cmp.Or(p.Limit, messagesPage)), nil
@@ -28,7 +24,11 @@ func (s *server) messages(c *call, p *schema.MessagesParams) (*schema.MessagesRe
 	if err != nil {
 		return nil, err
 	}
-	return piece(text, offset, room)
+	offset := 0
+	if p.Offset != nil {
+		offset = *p.Offset
+	}
+	return piece(text, offset, s.conn.sizes.roomForResult(c))
 }
 
 // turnText is what one side says in a committed turn.

@@ -1,9 +1,7 @@
 package session
 
 import (
-	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 
@@ -11,22 +9,12 @@ import (
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
-// frameKey is the secret of a session's frames around workspace text, kept in
-// its log's header (P28). It is random, but within a process it depends on the
-// id alone: a preview of a session that isn't made yet has the frames that it
-// will have.
+// frameKey is the secret of a session's frames around workspace text, random
+// and kept in its log's header (P28).
 type frameKey [16]byte
 
-// newFrameSeed is what a process makes its frame keys of.
-func newFrameSeed() (seed [32]byte) {
-	_, _ = rand.Read(seed[:]) // it never fails
-	return seed
-}
-
-func (m *Manager) newFrameKey(id string) (k frameKey) {
-	mac := hmac.New(sha256.New, m.frameSeed[:])
-	mac.Write([]byte(id)) // a hash takes all it is given
-	copy(k[:], mac.Sum(nil))
+func newFrameKey() (k frameKey) {
+	_, _ = rand.Read(k[:]) // it never fails
 	return k
 }
 

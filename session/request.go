@@ -38,7 +38,6 @@ func (r *Run) plan() (*plan, error) {
 		return nil, err
 	}
 	p := &plan{decisions: decisions, layers: r.layers(base, decisions.Applied())}
-	leaveOut(p.decisions, p.layers)
 	blocks, err := r.blocks(seen, decisions.Applied())
 	if err != nil {
 		return nil, fmt.Errorf("context blocks: %w", err)
@@ -53,25 +52,7 @@ func (r *Run) plan() (*plan, error) {
 	return p, nil
 }
 
-// leaveOut takes back the instructions that a later layer of the system text
-// dropped or emptied (P13).
-func leaveOut(decisions inject.Decisions, layers []assemble.Layer) {
-	stands := map[string]bool{}
-	for _, l := range assemble.Standing(layers) {
-		stands[l.Name] = true
-	}
-	for i, d := range decisions {
-		if d.Applied == nil || d.Applied.Instructions == "" || stands[d.Name] {
-			continue
-		}
-		d.Applied.Instructions = ""
-		if d.Applied.Empty() {
-			decisions[i].Applied, decisions[i].Reason = nil, schema.ReasonDisabled
-		}
-	}
-}
-
-// blocks are the turn's context blocks.
+// blocks are the turn's context blocks, as long as there is room.
 func (r *Run) blocks(seen inject.Context, applied []inject.Applied) ([]assemble.Block, error) {
 	cfg := &r.session.manager.cfg
 	return assemble.Sources{
@@ -91,7 +72,7 @@ func (r *Run) injected(applied []inject.Applied, blocks []assemble.Block) []sche
 
 // assemble makes the run's request and reports what is in it.
 func (r *Run) assemble() (*provider.Request, error) {
-	p, err := r.guardedPlan()
+	p, err := r.plan()
 	if err != nil {
 		r.logFailed(err)
 		return nil, err
@@ -105,7 +86,7 @@ var errNoRoom = errors.New("context.maxContextTokens leaves no room for a contex
 // roomBeside tells whether the model takes blocks of that many bytes in all
 // beside what must not be left out (P17).
 func (r *Run) roomBeside(layers []assemble.Layer, notices []provider.Message) func(bytes int) bool {
-	protected := len(assemble.ComposeSystem(layers)) + provider.Size(r.input)
+	protected := len(assemble.ComposeSystem(layers)) + len(schema.PlainText(r.input))
 	for _, n := range notices {
 		protected += len(schema.PlainText(n.Content))
 	}

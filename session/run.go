@@ -52,7 +52,6 @@ type Run struct {
 	session    *Session
 	input      []schema.ContentBlock
 	size       int              // of input, in the queue's count
-	images     [][]byte         // that input names, until they are kept
 	asked      *askedCompaction // instead of a turn; nil for one
 	selected   []inject.Resolved
 	provider   provider.Provider
@@ -208,13 +207,16 @@ func (s *Session) newRun(start Start) (*Run, error) {
 		}
 	}
 	r.hide(start.Input)
-	return r, r.takeImages()
+	return r, nil
 }
 
 // prepare resolves what r asks for; it changes nothing of the session.
 func (s *Session) prepare(ctx context.Context, r *Run) error {
-	err := s.resolve(r)
-	if err != nil {
+	if err := r.checkSent(); err != nil {
+		return err
+	}
+	var err error
+	if r.selected, err = s.selectInjectors(r.RunOptions); err != nil {
 		return err
 	}
 	if r.provider, r.model, err = s.manager.provider(s.modelFor(r.Model)); err != nil {
@@ -222,15 +224,6 @@ func (s *Session) prepare(ctx context.Context, r *Run) error {
 	}
 	r.ctx, r.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	return nil
-}
-
-// resolve finds the injectors that r selects.
-func (s *Session) resolve(r *Run) (err error) {
-	if err := r.checkSent(); err != nil {
-		return err
-	}
-	r.selected, err = s.selectInjectors(r.RunOptions)
-	return err
 }
 
 // checkSent refuses secrets in what goes to the provider as it is.
@@ -268,7 +261,7 @@ func (s *Session) redactorFor(o RunOptions) (*redact.Redactor, error) {
 func (r *Run) hide(input []schema.ContentBlock) {
 	r.input = inject.RedactContent(input, r.redactor, r.tally.at(whereInput))
 	for _, b := range r.input {
-		r.size += len(b.Plain()) + len(b.Data)
+		r.size += len(b.Plain())
 	}
 	r.Instructions.Text = r.redactor.Text(r.Instructions.Text, r.tally.at(whereInstructions))
 	r.Metadata = r.redactor.JSON(r.Metadata, r.tally.at(whereMetadata))

@@ -1,0 +1,3 @@
+module example.com/branch-reminder
+
+go 1.26.0
