@@ -27,6 +27,7 @@ type Applied struct {
 	ContextBlocks []schema.ContextBlock // those that say something, instructions placed as context first
 	Position      schema.Position       // of the blocks, where the injector says it
 	Stable        bool
+	Fixed         bool     // the same on every turn on which it applies
 	Ignored       []string // fields that changed nothing, fit to be shown
 }
 
@@ -52,8 +53,8 @@ func newApplied(r Resolved, c Contribution, frame Framer, red *redact.Redactor, 
 	}
 	a.Ignored = shownFields(c.Ignored, red)
 	a.frame(frame, set.Trust)
-	_, fixed := inj.(*static)
-	a.Stable = fixed && r.Base && a.When == schema.WhenEveryTurn
+	_, a.Fixed = inj.(*static)
+	a.Stable = a.Fixed && r.Base && a.When == schema.WhenEveryTurn
 	return a
 }
 
@@ -73,7 +74,8 @@ func (a *Applied) frame(f Framer, trust schema.Trust) {
 	}
 }
 
-func (a Applied) empty() bool {
+// Empty tells whether a puts nothing into a request.
+func (a Applied) Empty() bool {
 	return a.Instructions == "" && a.Notice == "" && len(a.ContextBlocks) == 0
 }
 

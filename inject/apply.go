@@ -58,22 +58,39 @@ func (e *FailedError) Error() string {
 	return "instruction injector " + e.Name + " failed"
 }
 
-// Apply asks each selected injector, in order, what it gives to the turn that
-// c describes, and says of each what became of it: what is due is redacted
-// (P8–P10). c holds no secrets any more; each injector gets a copy of its own.
-// An error is ctx's cause, when ctx ends before all were asked, or a
-// *FailedError: then nothing is to be injected.
+// maxAsked bounds the injectors of one turn that run at the same time.
+const maxAsked = 64
+
+// Apply asks the selected injectors what they give to the turn that c
+// describes, and says of each, in the order of selection, what became of it:
+// what is due is redacted (P8–P10). Those that are data come first; those that
+// run code then run side by side. c holds no secrets any more; each injector
+// gets a copy of its own. An error is ctx's cause, when ctx ends before all have
+// answered, or a *FailedError: then nothing is to be injected, and what still
+// runs is cancelled.
 //
 // An injector that outlasts its time is left behind: Apply waits no longer,
 // and what it returns afterwards is dropped.
 func Apply(ctx context.Context, selected []Resolved, c Context, red *redact.Redactor, tally *redact.Tally, opts Options) (Decisions, error) {
-	out := make(Decisions, 0, len(selected))
 	e := newEvaluation(c, opts)
-	for _, r := range selected {
+	inquiries := make([]inquiry, len(selected))
+	for i, r := range selected {
 		if ctx.Err() != nil {
-			break
+			return nil, context.Cause(ctx)
 		}
-		d := e.decide(ctx, r, red, tally)
+		inquiries[i] = e.read(r.Injector)
+		if err := inquiries[i].known.err; err != nil && fails(r.Injector) {
+			return nil, &FailedError{r.Name, failure(err), err}
+		}
+	}
+	asking, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for i := range inquiries {
+		e.ask(asking, &inquiries[i])
+	}
+	out := make(Decisions, 0, len(selected))
+	for i, r := range selected {
+		d := e.decide(r, inquiries[i].wait(), red, tally)
 		if d.Skipped() && fails(r.Injector) && ctx.Err() == nil {
 			return nil, &FailedError{d.Name, d.Reason, d.Err}
 		}
@@ -95,28 +112,56 @@ type evaluation struct {
 	context    Context
 	opts       Options
 	conditions *predicate.Turn // what the predicates that are data share
+	running    chan struct{}   // has an element for each injector that runs
 }
 
 func newEvaluation(c Context, opts Options) *evaluation {
 	c, opts = c.numbered(), opts.withDefaults()
-	return &evaluation{c, opts, predicate.NewTurn(c.facts(), opts.PredicateTime)}
+	return &evaluation{c, opts, predicate.NewTurn(c.facts(), opts.PredicateTime), make(chan struct{}, maxAsked)}
 }
 
-// decide asks r and makes of its answer what stands in the request.
-func (e *evaluation) decide(ctx context.Context, r Resolved, red *redact.Redactor, tally *redact.Tally) Decision {
+// An answer is what an injector contributes; nil when it is not due.
+type answer struct {
+	c      *Contribution
+	reason schema.Reason // why c is nil
+	err    error
+}
+
+// An inquiry is a question on its way to its answer.
+type inquiry struct {
+	known answer        // of an injector that is data, or not due
+	open  *opened       // else
+	later <-chan answer // what comes of open
+}
+
+// An opened injector is to be asked: run runs its code.
+type opened struct {
+	injector Injector
+	scope    schema.Scope
+	run      func(context.Context, Injector, Context, schema.Scope) answer
+}
+
+func (q inquiry) wait() answer {
+	if q.later == nil {
+		return q.known
+	}
+	return <-q.later
+}
+
+// decide makes of r's answer what stands in the request.
+func (e *evaluation) decide(r Resolved, got answer, red *redact.Redactor, tally *redact.Tally) Decision {
 	d := newDecision(r)
-	got, reason, err := e.ask(ctx, r.Injector)
 	switch {
-	case err != nil:
-		d.Reason, d.Err = failure(err), err
+	case got.err != nil:
+		d.Reason, d.Err = failure(got.err), got.err
 		return d
-	case got == nil:
-		d.Reason = reason
+	case got.c == nil:
+		d.Reason = got.reason
 		return d
 	}
-	d.When = cmp.Or(got.When, schema.WhenEveryTurn)
-	a := newApplied(r, *got, e.opts.Frame, red, tally)
-	if a.empty() {
+	d.When = cmp.Or(got.c.When, schema.WhenEveryTurn)
+	a := newApplied(r, *got.c, e.opts.Frame, red, tally)
+	if a.Empty() {
 		d.Reason = schema.ReasonSkipped
 		return d
 	}
@@ -131,64 +176,101 @@ func failure(err error) schema.Reason {
 	return schema.ReasonError
 }
 
-// ask returns what inj contributes to the turn; nil when it is not due, and
-// why.
-func (e *evaluation) ask(ctx context.Context, inj Injector) (*Contribution, schema.Reason, error) {
+// read finds out what can be known of inj without its code.
+func (e *evaluation) read(inj Injector) inquiry {
 	inj, set := settingsOf(inj)
-	if s, ok := inj.(*static); ok && !s.asks() {
-		return e.read(s, set.Scope)
+	switch own := inj.(type) {
+	case *static:
+		if !own.asks() {
+			return inquiry{known: e.readStatic(own, set.Scope)}
+		}
+	case *gated:
+		scope := cmp.Or(set.Scope, own.Scope)
+		reason, err := own.closed(e.context, e.conditions, scope)
+		if reason != "" || err != nil {
+			return inquiry{known: answer{reason: reason, err: err}}
+		}
+		run := guarded
+		if own.prompt {
+			run = safely
+		}
+		return inquiry{open: &opened{own.open(), scope, run}}
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, e.opts.Timeout, ErrTimeout)
-	defer cancel()
-	return guarded(ctx, inj, e.context, set.Scope)
+	return inquiry{open: &opened{inj, set.Scope, guarded}}
 }
 
-// read is ask of an injector that is data alone.
-func (e *evaluation) read(s *static, scope schema.Scope) (*Contribution, schema.Reason, error) {
+func (e *evaluation) readStatic(s *static, scope schema.Scope) answer {
 	if s.fault != nil {
-		return nil, "", s.fault
+		return answer{err: s.fault}
 	}
 	if reason := undue(s.c, e.context, scope); reason != "" {
-		return nil, reason, nil
+		return answer{reason: reason}
 	}
 	if s.condition != nil {
 		if holds, err := s.condition.Eval(e.conditions); err != nil || !holds {
-			return nil, schema.ReasonPredicateFalse, err
+			return answer{reason: schema.ReasonPredicateFalse, err: err}
 		}
 	}
-	return &s.c, "", nil
+	return answer{c: &s.c}
 }
 
-type answer struct {
-	c      *Contribution
-	reason schema.Reason // why c is nil
-	err    error
+// ask begins to run the code that it takes, if any.
+func (e *evaluation) ask(ctx context.Context, q *inquiry) {
+	if q.open == nil {
+		return
+	}
+	later, of := make(chan answer, 1), q.open
+	q.later = later
+	go func() { // ends soon after ctx; Apply reads what it sends, unless the turn fails before
+		got := answer{err: errExited}
+		defer func() { later <- got }()
+		got = e.run(ctx, of)
+	}()
 }
 
-// guarded runs foreign code in a goroutine of its own, so that it can neither
-// stop the turn nor hold it.
-func guarded(ctx context.Context, inj Injector, c Context, scope schema.Scope) (*Contribution, schema.Reason, error) {
-	forApply, forPredicate := c.Clone(), c.Clone()
+// run runs code when there is room, within its time.
+func (e *evaluation) run(ctx context.Context, of *opened) answer {
+	select {
+	case e.running <- struct{}{}:
+		defer func() { <-e.running }()
+	case <-ctx.Done():
+		return answer{err: context.Cause(ctx)}
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, e.opts.Timeout, ErrTimeout)
+	defer cancel()
+	got := of.run(ctx, of.injector, e.context, of.scope)
+	if got.err != nil && ctx.Err() != nil {
+		return answer{err: context.Cause(ctx)}
+	}
+	return got
+}
+
+// guarded runs foreign code in a goroutine of its own, so that it can't hold
+// the turn.
+func guarded(ctx context.Context, inj Injector, c Context, scope schema.Scope) answer {
 	done := make(chan answer, 1)
 	go func() { // guarded waits for it until ctx ends; after that nobody does
 		got := answer{err: errExited}
-		defer func() {
-			if v := recover(); v != nil {
-				got = answer{err: fmt.Errorf("%w with a %T", ErrPanicked, v)}
-			}
-			done <- got
-		}()
-		got = contribution(ctx, inj, forApply, forPredicate, scope)
+		defer func() { done <- got }()
+		got = safely(ctx, inj, c, scope)
 	}()
 	select {
 	case got := <-done:
-		if got.err != nil && ctx.Err() != nil {
-			return nil, "", context.Cause(ctx)
-		}
-		return got.c, got.reason, got.err
+		return got
 	case <-ctx.Done():
-		return nil, "", context.Cause(ctx)
+		return answer{err: context.Cause(ctx)}
 	}
+}
+
+// safely runs foreign code so that a panic of it stops neither the turn nor the
+// process.
+func safely(ctx context.Context, inj Injector, c Context, scope schema.Scope) (got answer) {
+	defer func() {
+		if v := recover(); v != nil {
+			got = answer{err: fmt.Errorf("%w with a %T", ErrPanicked, v)}
+		}
+	}()
+	return contribution(ctx, inj, c.Clone(), c.Clone(), scope)
 }
 
 func contribution(ctx context.Context, inj Injector, forApply, forPredicate Context, scope schema.Scope) answer {

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -118,13 +119,19 @@ func TestP9_each_injector_sees_a_copy_of_its_own(t *testing.T) {
 		}
 	}
 	want := see(c)
+	var mu sync.Mutex
 	var seen [][]string
+	note := func(c inject.Context) {
+		mu.Lock()
+		defer mu.Unlock()
+		seen = append(seen, see(c))
+	}
 	spoiler := func(name string) inject.Injector {
 		return inject.Func(name, func(_ context.Context, c inject.Context) (inject.Contribution, error) {
-			seen = append(seen, see(c))
+			note(c)
 			spoil(c)
 			return inject.Contribution{When: "on_input", Predicate: func(c inject.Context) bool {
-				seen = append(seen, see(c))
+				note(c)
 				spoil(c)
 				return true
 			}}, nil
@@ -251,7 +258,7 @@ func TestP10_a_late_injector_is_left_behind(t *testing.T) {
 				applied, skipped, err := evaluate(t.Context(),
 					chosen(deaf, polite, thinking, inject.Static("last", say("x"))), inject.Context{}, nil, nil, opts)
 				require.NoError(t, err)
-				assert.Equal(t, 3*wait, time.Since(begin), "each has its own time")
+				assert.Equal(t, wait, time.Since(begin), "they run side by side")
 				assert.Equal(t, []string{"last"}, names(applied))
 				require.Len(t, skipped, 3)
 				for _, s := range skipped {
@@ -290,17 +297,11 @@ func TestP9_cancelling_the_turn_cancels_the_injector(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				time.AfterFunc(time.Second, func() { cancel(errAbort) })
-				called := false
-				next := inject.Func("next", func(context.Context, inject.Context) (inject.Contribution, error) {
-					called = true
-					return say("x"), nil
-				})
 				applied, skipped, err := evaluate(ctx,
-					chosen(inject.Static("first", say("x")), inject.Func("slow", fn), next), inject.Context{}, nil, nil, inject.Options{})
+					chosen(inject.Static("first", say("x")), inject.Func("slow", fn), inject.Func("next", fn)), inject.Context{}, nil, nil, inject.Options{})
 				assert.ErrorIs(t, err, errAbort)
 				assert.Empty(t, applied)
 				assert.Empty(t, skipped)
-				assert.False(t, called)
 			})
 		})
 	}

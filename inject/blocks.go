@@ -77,10 +77,16 @@ func (c copier) content(content []schema.ContentBlock) []schema.ContentBlock {
 	return out
 }
 
-// block leaves the type alone: it is checked against a list of known words.
+// block leaves the type alone, and an image's: they are checked against lists
+// of known words. It leaves an image's bytes, of which redaction would make
+// something else; other blocks have none (S4).
 func (c copier) block(b schema.ContentBlock) schema.ContentBlock {
-	for _, field := range []*string{&b.Text, &b.URI, &b.Name, &b.Title, &b.Description, &b.MimeType} {
+	for _, field := range []*string{&b.Text, &b.URI, &b.Name, &b.Title, &b.Description} {
 		*field = c.text(*field)
+	}
+	if b.Type != schema.BlockImage || !schema.IsImageType(b.MimeType) {
+		b.MimeType = c.text(b.MimeType)
+		b.Data, b.SHA256, b.Bytes = "", "", 0
 	}
 	if b.Size != nil {
 		size := *b.Size

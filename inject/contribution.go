@@ -17,6 +17,7 @@ var (
 	ErrNotUTF8  = errors.New("text is not valid UTF-8")
 	ErrNUL      = errors.New("text holds a NUL character")
 	ErrEmpty    = errors.New("text is empty")
+	ErrMaxBytes = errors.New("text is larger than the injector's maxBytes")
 )
 
 // Check tells what is wrong with c: an unknown timing, a text or a list past

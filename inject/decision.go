@@ -30,11 +30,14 @@ func (d Decision) Skipped() bool {
 func newDecision(r Resolved) Decision {
 	inj, set := settingsOf(r.Injector)
 	d := Decision{Name: r.Name, Origin: r.Origin, Placement: cmp.Or(set.Placement, schema.PlaceSystem)}
-	if s, ok := inj.(*static); ok {
-		d.When = s.c.When
-		if blank(s.c.Instructions) {
+	switch inj := inj.(type) {
+	case *static:
+		d.When = inj.c.When
+		if blank(inj.c.Instructions) {
 			d.Placement = schema.PlaceContext
 		}
+	case *gated:
+		d.When = inj.When
 	}
 	return d
 }

@@ -212,11 +212,15 @@ func (reg registration) describe(name string, red *redact.Redactor) schema.Injec
 	if reg.shadowed {
 		info.State = schema.StateShadowed
 	}
-	if s, ok := bare.(*static); ok {
-		info.When = s.c.When
-		info.Description = cmp.Or(info.Description, s.description)
-		info.Bytes, info.SHA256 = s.digest(set, red)
-		info.Warnings = set.warnings(s.c)
+	switch own := bare.(type) {
+	case *static:
+		info.When = own.c.When
+		info.Description = cmp.Or(info.Description, own.description)
+		info.Bytes, info.SHA256 = own.digest(set, red)
+		info.Warnings = set.warnings(own.c)
+	case *gated:
+		info.When = own.When
+		info.Description = cmp.Or(info.Description, own.description)
 	}
 	info.Name = red.Text(info.Name, nil)
 	info.Description = plain.Text(red.Text(info.Description, nil), maxDescription)

@@ -27,7 +27,8 @@ func FromSpec(spec schema.InjectorSpec) (Injector, error) {
 	if s.fault != nil {
 		return nil, s.fault
 	}
-	if err := s.take(spec.Predicate); err != nil {
+	var err error
+	if s.condition, err = condition(spec.Predicate, spec.When); err != nil {
 		return nil, err
 	}
 	settings := settingsFrom(spec)
@@ -65,22 +66,6 @@ func newStatic(name, description string, c Contribution) *static {
 	}
 	c.ContextBlocks = plainCopy.contextBlocks(c.ContextBlocks)
 	return &static{name: name, description: description, c: c, fault: c.Check()}
-}
-
-// take makes an expression the injector's condition. One that is not asked,
-// the timing being another, has to be right as well.
-func (s *static) take(expression string) error {
-	if expression == "" {
-		return nil
-	}
-	p, err := predicate.Compile(expression)
-	if err != nil {
-		return schema.BadField("predicate", "predicate", err.Error())
-	}
-	if s.c.When == schema.WhenOnInput {
-		s.condition = p
-	}
-	return nil
 }
 
 func (s *static) Name() string { return s.name }

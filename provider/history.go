@@ -21,6 +21,8 @@ type History struct {
 	items []item
 	rich  int // messages that hold more than text
 	size  int // see Size
+
+	images int // bytes of all images, which are kept elsewhere
 }
 
 type item struct {
@@ -35,12 +37,9 @@ func (h *History) Append(encoded ...[]byte) {
 			h.bytes = append(h.bytes, ',')
 		}
 		h.bytes = append(h.bytes, m...)
-		size, rich := measure(m)
-		h.size += size
-		if rich {
-			h.rich++
-		}
-		h.items = append(h.items, item{end: len(h.bytes), rich: rich})
+		content, size := measure(m)
+		h.count(content, size)
+		h.items = append(h.items, item{end: len(h.bytes), rich: content != nil})
 	}
 }
 
@@ -56,7 +55,11 @@ func (h *History) First(n int) History {
 	}
 	out := History{bytes: h.bytes[:h.items[n-1].end], items: h.items[:n]}
 	for i := range n {
-		out.count(i)
+		if h.Rich(i) {
+			out.count(measure(h.Raw(i)))
+		} else {
+			out.size += len(h.Raw(i))
+		}
 	}
 	return out
 }
@@ -72,15 +75,13 @@ func (h *History) Behind(n int, head ...[]byte) History {
 	return out
 }
 
-// count adds to size and rich what message i brings.
-func (h *History) count(i int) {
-	if !h.Rich(i) {
-		h.size += len(h.Raw(i))
-		return
-	}
-	size, _ := measure(h.Raw(i))
+// count adds what a message brings, as measure tells it.
+func (h *History) count(content []schema.ContentBlock, size int) {
 	h.size += size
-	h.rich++
+	if content != nil {
+		h.rich++
+		h.images += imageBytes(content)
+	}
 }
 
 // Len is the number of messages.
@@ -185,24 +186,32 @@ func isText(raw []byte) bool {
 	return ok && jsontext.Value(text).Kind() == jsontext.KindString && jsontext.Value(text).IsValid()
 }
 
-// measure tells how much text is in a message, and whether it holds more than
-// that.
-func measure(raw []byte) (size int, rich bool) {
+// measure tells how much text is in a message, and its content if that is more
+// than text.
+func measure(raw []byte) (rich []schema.ContentBlock, size int) {
 	if isText(raw) {
-		return len(raw), false
+		return nil, len(raw)
 	}
 	m, err := DecodeMessage(raw)
-	if err != nil || !Rich(m.Content) {
-		return len(raw), err != nil
+	switch {
+	case err != nil:
+		return []schema.ContentBlock{}, len(raw)
+	case !Rich(m.Content):
+		return nil, len(raw)
 	}
-	return Size(m.Content), true
+	return m.Content, Size(m.Content)
 }
 
-// Size is about how many bytes of text a model reads of content.
+// Size is about how many bytes of text a model reads of content, ImageSize for
+// an image.
 func Size(content []schema.ContentBlock) int {
 	size := 0
 	for _, b := range content {
-		size += len(b.Plain())
+		if isImage(b) {
+			size += ImageSize
+		} else {
+			size += len(b.Plain())
+		}
 	}
 	return size
 }

@@ -31,6 +31,10 @@ type Request struct {
 	Options  schema.RunOptions
 	Tools    []Tool
 
+	// Attachment gives the bytes of an image that a block names by hash; nil
+	// where they can't be had. An adapter asks Image instead.
+	Attachment func(sha256 string) []byte
+
 	// What follows is about the call and is never sent.
 	SessionID string
 	RunID     string

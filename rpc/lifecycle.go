@@ -52,11 +52,28 @@ func (s *server) greeting() *schema.InitializeResult {
 			Methods:   slices.Sorted(maps.Keys(s.methods())),
 			Events:    schema.EventTypes(),
 			Notices:   schema.NoticeKinds(),
-			Features:  []string{"instructionInjectors", "instructions", "contextBlocks", "expectedTurn", "redact", "metadata", "options", "requestKey"},
+			Features:  features(),
 			Limits:    s.limits(),
 			Providers: s.Sessions.Providers(),
 			Framing:   string(s.conn.framing()),
 		},
+	}
+}
+
+// features names what a client can't tell from the methods.
+func features() []string {
+	return []string{
+		"instructionInjectors",
+		"instructions",
+		"contextBlocks",
+		"expectedTurn",
+		"redact",
+		"metadata",
+		"options",
+		"requestKey",
+		"images",
+		"attachments",
+		"preview",
 	}
 }
 
@@ -69,6 +86,7 @@ func (s *server) limits() map[string]int {
 		"maxSelected": schema.MaxSelected, "maxMetadataBytes": schema.MaxMetadataBytes, "maxRequestKeyBytes": schema.MaxRequestKeyBytes,
 		"maxInjectors": inject.MaxInjectors, "maxInjectorBytes": schema.MaxInjectorBytes, "maxInjectorBlocks": schema.MaxInjectorBlocks,
 		"maxBlockBytes": schema.MaxBlockBytes, "maxKnown": schema.MaxKnownNames,
+		"maxImageBytes": schema.MaxImageBytes, "maxImages": schema.MaxImages,
 	})
 	return out
 }

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"maps"
 	"slices"
@@ -223,6 +224,26 @@ var limitRows = map[string]limitRow{
 		_, err := c.conn.call(context.Background(), "question", 1)
 		assert.ErrorIs(t, err, errManyCallbacks)
 		return answered{}
+	}},
+	"maxImageBytes": {codeInvalidParams, func(t *testing.T, limit int) answered {
+		p := servingWith(t, Options{}, session.Config{})
+		p.must("initialize", `{"initializationOptions":{"exclude":["turn_started","message_delta","usage","turn_ended"]}}`, &schema.InitializeResult{})
+		image := func(size int) string {
+			data := make([]byte, size)
+			copy(data, "GIF89a")
+			return `{"input":[{"type":"image","mimeType":"image/gif","data":"` + base64.StdEncoding.EncodeToString(data) + `"}]}`
+		}
+		require.Nil(t, p.ask("prompt", image(limit)).Error)
+		return p.ask("prompt", image(limit+1))
+	}},
+	"maxImages": {codeInvalidParams, func(t *testing.T, limit int) answered {
+		p := servingWith(t, Options{}, session.Config{})
+		p.must("initialize", `{"initializationOptions":{"exclude":["turn_started","message_delta","usage","turn_ended"]}}`, &schema.InitializeResult{})
+		images := func(n int) string {
+			return `{"input":[` + strings.Repeat(`{"type":"image","mimeType":"image/gif","data":"R0lGODlh"},`, n-1) + `{"type":"image","mimeType":"image/gif","data":"R0lGODlh"}]}`
+		}
+		require.Nil(t, p.ask("prompt", images(limit)).Error)
+		return p.ask("prompt", images(limit+1))
 	}},
 	"maxKnown": {codeUnknownInjector, func(t *testing.T, limit int) answered {
 		r := &inject.Registry{}

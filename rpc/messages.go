@@ -10,12 +10,16 @@ import (
 
 const messagesPage = 100 // turns
 
-// messages gives a page of the committed dialogue, or a piece of one turn's
-// text.
+// messages gives a page of the committed dialogue, a piece of one turn's text,
+// or an image that the dialogue names.
 func (s *server) messages(c *call, p *schema.MessagesParams) (*schema.MessagesResult, error) {
 	target, err := s.reading(orZero(p.SessionID))
 	if err != nil {
 		return nil, err
+	}
+	room, offset := s.conn.sizes.roomForResult(c), orZero(p.Offset)
+	if p.Attachment != "" {
+		return attachment(target, p.Attachment, offset, room)
 	}
 	if p.Turn == nil {
 		return target.Messages(p.AfterTurn, cmp.Or(p.Limit, messagesPage)), nil
@@ -24,11 +28,7 @@ func (s *server) messages(c *call, p *schema.MessagesParams) (*schema.MessagesRe
 	if err != nil {
 		return nil, err
 	}
-	offset := 0
-	if p.Offset != nil {
-		offset = *p.Offset
-	}
-	return piece(text, offset, s.conn.sizes.roomForResult(c))
+	return piece(text, offset, room)
 }
 
 // turnText is what one side says in a committed turn.

@@ -116,6 +116,7 @@ func (s *server) methods() map[string]begin {
 		"state":         now(s.state),
 		"messages":      now(s.messages),
 		"listInjectors": now(s.listInjectors),
+		"preview":       later(s.preview),
 	}
 }
 

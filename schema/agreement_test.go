@@ -79,6 +79,7 @@ func (g *values) oneIn(n int) bool { return g.rand.IntN(n) == 0 }
 
 var words = []string{
 	"", " ", "\u2003\n", "\u00a0\u0085", "\ufeff", "\u180e", "a", "b", "text", "s-1.x", "s.", "-s", ".s", "con", "Com7.log", "COM10", "nul", "nulx", "a\n", "\u0130",
+	"iVBORw0KGgo=", "iVBORw0KGgoAAA==", "R0lGODlh", "/9j/", "image/png", "image/gif", strings.Repeat("0f", 32),
 	strings.Repeat("x", 128), strings.Repeat("é", 128), strings.Repeat("x", 129), strings.Repeat("é", 256), strings.Repeat("x", 257), strings.Repeat("y", 65),
 }
 

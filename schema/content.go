@@ -13,6 +13,7 @@ const (
 	BlockText         = "text"
 	BlockResourceLink = "resource_link"
 	BlockResource     = "resource"
+	BlockImage        = "image"
 )
 
 // A ContentBlock is one piece of what somebody says.
@@ -29,6 +30,10 @@ type ContentBlock struct {
 	Size        *int64 `json:"size,omitempty"`
 
 	Resource *Resource `json:"resource,omitempty"` // resource
+
+	Data   string `json:"data,omitempty"`   // image, as it is sent: base64
+	SHA256 string `json:"sha256,omitempty"` // image, as it is kept: names its bytes, which messages gives
+	Bytes  int    `json:"bytes,omitzero"`   // image, as it is kept: its size
 
 	Annotations jsontext.Value `json:"annotations,omitempty"`
 	Meta
@@ -52,13 +57,18 @@ type Meta struct {
 func TextBlock(text string) ContentBlock { return ContentBlock{Type: BlockText, Text: text} }
 
 // Plain is the block as the text that a model reads: a link is its name, URI
-// and description (no URI is ever opened), a resource its URI and text.
+// and description (no URI is ever opened), a resource its URI and text. For an
+// image, which has no text, there is a short stand-in.
 func (b ContentBlock) Plain() string {
 	switch b.Type {
+	case BlockImage:
+		return b.standIn()
 	case BlockResourceLink:
 		return joinLines(b.Name+" <"+b.URI+">", b.Title, b.Description)
 	case BlockResource:
-		return joinLines("<"+b.Resource.URI+">", b.Resource.Text)
+		if b.Resource != nil { // a log could do without
+			return joinLines("<"+b.Resource.URI+">", b.Resource.Text)
+		}
 	}
 	return b.Text
 }
@@ -86,6 +96,19 @@ func PlainText(blocks []ContentBlock) string {
 }
 
 func (b ContentBlock) check(field string) *ParamsError {
+	if err := b.checkNoHash(field); err != nil {
+		return err
+	}
+	if b.Type == BlockImage {
+		return b.checkImage(field)
+	}
+	if err := b.checkKind(field); err != nil {
+		return err
+	}
+	return b.checkNoImage(field)
+}
+
+func (b ContentBlock) checkKind(field string) *ParamsError {
 	switch b.Type {
 	case "":
 		return BadField(field+".type", "required", "is missing or empty")
@@ -168,11 +191,11 @@ func (b *ContentBlock) read(raw jsontext.Value, opts json.Options) *ParamsError 
 }
 
 func takenKind(kind string) bool {
-	return kind == BlockText || kind == BlockResourceLink || kind == BlockResource
+	return kind == BlockText || kind == BlockResourceLink || kind == BlockResource || kind == BlockImage
 }
 
 func unknownKind(field, kind string) *ParamsError {
-	return BadField(field, "oneof", "kinds of block are text, resource_link and resource, not "+kind)
+	return BadField(field, "oneof", "kinds of block are text, image, resource_link and resource, not "+kind)
 }
 
 func (in Input) check() *ParamsError {
@@ -189,5 +212,5 @@ func (in Input) check() *ParamsError {
 	if blank {
 		return BadField("input", "blank", "holds nothing but white space")
 	}
-	return nil
+	return in.checkImages("input")
 }

@@ -81,11 +81,7 @@ func decode(raw []byte, into any, opts json.Options) error {
 // *ParamsError.
 func Validate(v any) error {
 	if err := rules().Struct(v); err != nil {
-		var broken validator.ValidationErrors
-		if !errors.As(err, &broken) {
-			return err
-		}
-		return tagErrors(broken)
+		return ruleErrors(err)
 	}
 	if c, ok := v.(checker); ok {
 		if err := c.check(); err != nil {
@@ -93,6 +89,13 @@ func Validate(v any) error {
 		}
 	}
 	return nil
+}
+
+func ruleErrors(err error) error {
+	if broken, ok := errors.AsType[validator.ValidationErrors](err); ok {
+		return tagErrors(broken)
+	}
+	return err
 }
 
 var rules = sync.OnceValue(func() *validator.Validate {
@@ -144,6 +147,9 @@ func Under(prefix string, err error) error {
 	}
 	return err
 }
+
+// UnderIndex is Under for an entry of a list.
+func UnderIndex(i int, err error) error { return Under(index(i), err) }
 
 // under puts the fields of a part's error below the part's own path.
 func under(prefix string, e *ParamsError) *ParamsError {

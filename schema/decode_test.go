@@ -234,12 +234,12 @@ func TestEmptyIdsAreRefusedNotTakenForAbsent(t *testing.T) {
 
 func TestU10UnknownKindOfBlockIsNamedWhateverItHolds(t *testing.T) {
 	for _, input := range []string{
-		`[{"type":"image","data":"AAAA","mimeType":"image/png"}]`,
+		`[{"type":"video","data":"AAAA","mimeType":"video/mp4"}]`,
 		`[{"type":"text","text":"x"},{"data":1,"type":"audio"}]`,
 	} {
 		var bad *schema.ParamsError
 		require.ErrorAs(t, schema.Decode([]byte(`{"input":`+input+`}`), new(schema.PromptParams)), &bad)
-		assert.Regexp(t, `not (image|audio)$`, bad.Errors[0].Message)
+		assert.Regexp(t, `not (video|audio)$`, bad.Errors[0].Message)
 		assert.Regexp(t, `^input\[[01]\]\.type$`, bad.Errors[0].Field)
 	}
 }

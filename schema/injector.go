@@ -137,6 +137,29 @@ func (s *InjectorSpec) check() *ParamsError {
 	return s.checkText()
 }
 
+// ValidateCallback is Validate of an injector whose text is asked for.
+func ValidateCallback(s *InjectorSpec) error {
+	if err := rules().Struct(s); err != nil {
+		return ruleErrors(err)
+	}
+	if err := s.checkTiming(); err != nil {
+		return err
+	}
+	return s.checkAsked()
+}
+
+func (s *InjectorSpec) checkAsked() error {
+	switch {
+	case s.Instructions != "":
+		return BadField("instructions", "callback", "the text of a callback comes with each answer; leave it out")
+	case s.ContextBlocks != nil:
+		return BadField("contextBlocks", "callback", "the blocks of a callback come with each answer; leave them out")
+	case len(s.Title) > MaxTitleBytes:
+		return PastLimit("title", MaxTitleBytes, "bytes")
+	}
+	return nil
+}
+
 func (s *InjectorSpec) checkTiming() *ParamsError {
 	switch {
 	case s.When == "":

@@ -18,4 +18,6 @@ const (
 	MaxBlockBytes      = 256 << 10 // of all context blocks of one list
 	MaxPredicateBytes  = 4 << 10   // of an injector's condition
 	MaxKnownNames      = 50        // in data.known
+	MaxImageBytes      = 20 << 20  // of an image, decoded
+	MaxImages          = 64        // of one input
 )

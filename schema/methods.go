@@ -61,6 +61,9 @@ func Methods() []Method {
 			Params: of[MessagesParams](), Result: of[MessagesResult](), Errors: read},
 		{Name: "listInjectors", Summary: "List the injectors that names resolve to, without their texts.",
 			Params: of[ListInjectorsParams](), Result: of[ListInjectorsResult](), Errors: read},
+		{Name: "preview", Summary: "Get the request that prompt would send, and why it is as it is; nothing is sent.",
+			Params: of[PreviewParams](), Result: of[PreviewResult](),
+			Errors: append(slices.Clone(read), KindUnknownInjector, KindInjectorFailed, KindTurnConflict, KindProviderError)},
 		{Name: "shutdown", Summary: "Take no new work; what runs goes on.", Params: of[NoParams]()},
 		{Name: "exit", Summary: "Cancel what is left and end the process.", Params: of[NoParams](), Notification: true},
 	}

@@ -14,6 +14,17 @@ export interface AbortResult {
   aborted: boolean;
 }
 
+/** An Attachment is an image that a session keeps, or a piece of one. */
+export interface Attachment {
+  mimeType: string;
+  /** of the whole */
+  sha256: string;
+  /** of the whole */
+  bytes: number;
+  /** base64 */
+  data: string;
+}
+
 /** CancelRequestParams name a request as LSP does. */
 export interface CancelRequestParams {
   id: string | number | null;
@@ -107,13 +118,19 @@ export interface ContentBlock {
   size?: number;
   /** resource */
   resource?: Resource;
+  /** image, as it is sent: base64 */
+  data?: string;
+  /** image, as it is kept: names its bytes, which messages gives */
+  sha256?: string;
+  /** image, as it is kept: its size */
+  bytes?: number;
   annotations?: unknown;
   _meta?: unknown;
 }
 
 /** A ContentBlock is one piece of what somebody says. */
 export interface ContentBlockParam {
-  type: "text" | "resource_link" | "resource";
+  type: "text" | "resource_link" | "resource" | "image";
   /** text */
   text?: string | null;
   /** resource_link */
@@ -126,6 +143,12 @@ export interface ContentBlockParam {
   size?: number | null;
   /** resource */
   resource?: ResourceParam | null;
+  /** image, as it is sent: base64 */
+  data?: string | null;
+  /** image, as it is kept: names its bytes, which messages gives */
+  sha256?: null;
+  /** image, as it is kept: its size */
+  bytes?: 0 | null;
   annotations?: unknown;
   _meta?: unknown;
 }
@@ -349,6 +372,8 @@ export type InputParam = string | Array<ContentBlockParam>;
 export interface Interrupted {
   turn: number;
   runId: string;
+  /** the same one runs the turn again */
+  requestKey?: string;
   input: Input;
   partial: string;
   at: string;
@@ -408,27 +433,30 @@ export interface MessageDelta {
   text: string;
 }
 
-/** MessagesParams are the params of messages: for a page of turns, those after AfterTurn; for a piece of one turn's text, Turn and what follows it. */
+/** MessagesParams are the params of messages: for a page of turns, those after AfterTurn; for a piece of one turn's text, Turn and what follows it; for the bytes of an image, Attachment, and Offset for a piece that is not the first. */
 export interface MessagesParams {
   sessionId?: string | null;
   afterTurn?: number | null;
   /** turns; 0 is 100 */
   limit?: number | null;
   turn?: number | null;
-  /** bytes of the text; absent is 0 */
+  /** bytes of the text or of the attachment; absent is 0 */
   offset?: number | null;
   /** whose text; absent is assistant */
   role?: "user" | "assistant" | null;
+  /** the sha256 of an image that the session holds */
+  attachment?: string | null;
   _meta?: unknown;
 }
 
-/** MessagesResult answers messages: with a page of Messages, or with a piece of Text. */
+/** MessagesResult answers messages: with a page of Messages, with a piece of Text, or with an Attachment. */
 export interface MessagesResult {
   messages?: Array<HistoryMessage>;
   nextAfterTurn?: number;
   text?: string;
-  /** bytes of the text, to ask for the next piece */
+  /** bytes of the text or of the attachment, to ask for the next piece */
   nextOffset?: number;
+  attachment?: Attachment;
 }
 
 /** NamedSessionParams name a session that must be named. */
@@ -500,6 +528,123 @@ export type Origin = "host" | "client" | "file" | "config" | "bundle" | "builtin
 /** Placement says where injected text stands in a request. */
 export type Placement = "system" | "context" | "notice";
 
+/** PreviewBreak is where a request is no longer what the last one was. */
+export interface PreviewBreak {
+  /** its kind */
+  segment: string;
+  /** the layer that stands there, or stood there */
+  name?: string;
+  /** it stood in the last one and does not in this one */
+  gone?: boolean;
+  /** in the segment's message, in bytes */
+  offset: number;
+}
+
+/** PreviewHistory stands for a dialogue's messages. */
+export interface PreviewHistory {
+  messages: number;
+  bytes: number;
+  sha256: string;
+}
+
+/** PreviewLayer is one thing that was considered for the request, and what became of it. */
+export interface PreviewLayer {
+  /** an injector's, a block's or a reminder's; of a layer of the system text its source */
+  name: string;
+  /** base, user, package, other, app, run: of the system text; host, skill, injected: of context */
+  source: string;
+  origin?: Origin;
+  placement: Placement;
+  when?: When;
+  reason: Reason;
+  bytes?: number;
+  /** estimated */
+  tokens?: number;
+  sha256?: string;
+  /** why it may cost the provider's cache of all behind it */
+  cacheRisk?: string;
+  /** of a notice */
+  kind?: string;
+  /** of a notice */
+  form?: string;
+  /** of a notice */
+  summary?: string;
+  ignored?: Array<string>;
+}
+
+/** PreviewMessage is one message; source tells that nobody typed it. */
+export interface PreviewMessage {
+  role: Role;
+  content: Array<ContentBlock>;
+  source?: Source;
+}
+
+/** PreviewParams are the params of preview: those of prompt, and what only a preview has. */
+export interface PreviewParams {
+  sessionId?: string | null;
+  input: InputParam;
+  /** absent: the session's list; empty: none */
+  instructionInjectors?: Array<string> | null;
+  instructions?: RunInstructions | null;
+  contextBlocks?: Array<ContextBlock> | null;
+  model?: string | null;
+  /** an object */
+  metadata?: Record<string, unknown> | null;
+  options?: RunOptionsParam | null;
+  redact?: Array<SecretValue> | null;
+  expectedTurn?: number | null;
+  /** a repeated request with it gets the first one's outcome */
+  requestKey?: string | null;
+  _meta?: unknown;
+  /** as if it were that turn; absent: the session's next */
+  turn?: number | null;
+  /** with the dialogue's messages */
+  history?: boolean | null;
+}
+
+/** PreviewRequest is a request for a model's provider, its parts in the order in which the model reads them. */
+export interface PreviewRequest {
+  model: string;
+  options?: RunOptions;
+  segments: Array<PreviewSegment>;
+}
+
+/** PreviewResult answers preview: the request that prompt would send, and why it is as it is. */
+export interface PreviewResult {
+  sessionId: string;
+  turn: number;
+  request: PreviewRequest;
+  /** all that was considered, in the order in which it joins the request */
+  layers: Array<PreviewLayer>;
+  /** of the request's messages, encoded */
+  bytes: number;
+  /** estimated */
+  tokens: number;
+  /** of the request's messages, encoded */
+  sha256: string;
+  shared: PreviewShared;
+  /** it is so large that prompt would have older turns summarised first */
+  compacts?: boolean;
+  redacted?: Array<Redaction>;
+}
+
+/** PreviewSegment is one part: messages, or a dialogue, which its size and hash stand for unless its messages were asked for. */
+export interface PreviewSegment {
+  /** system, stable, history, blocks, input, notices, tools */
+  kind: string;
+  messages?: Array<PreviewMessage>;
+  history?: PreviewHistory;
+}
+
+/** PreviewShared says how much of the request the last one sent began with. */
+export interface PreviewShared {
+  /** this process has sent a request of the session, and still knows it */
+  known: boolean;
+  bytes: number;
+  /** absent: nothing but what is new at the end */
+  brokenBy?: PreviewBreak;
+}
+
 /** PromptParams are the params of prompt and followUp. */
 export interface PromptParams {
   sessionId?: string | null;
@@ -511,7 +656,7 @@ export interface PromptParams {
   model?: string | null;
   /** an object */
   metadata?: Record<string, unknown> | null;
-  options?: RunOptions | null;
+  options?: RunOptionsParam | null;
   redact?: Array<SecretValue> | null;
   expectedTurn?: number | null;
   /** a repeated request with it gets the first one's outcome */
@@ -542,6 +687,9 @@ export interface QueuedTurn {
   /** the input's beginning, redacted */
   preview: string;
 }
+
+/** Reason says why a layer of a request stands in it, or doesn't. */
+export type Reason = "applied" | "not_due" | "predicate_false" | "trivial" | "disabled" | "untrusted" | "skipped" | "error" | "timeout" | "over_budget";
 
 /** Redaction says how often a secret was removed where: input, instructions, context, injected, metadata or output. */
 export interface Redaction {
@@ -592,6 +740,14 @@ export type RunInstructions = string | false | {
 
 /** RunOptions are the settings of one turn's model call; one that is absent is left to the provider. */
 export interface RunOptions {
+  temperature?: number;
+  maxOutputTokens?: number;
+  stop?: Array<string>;
+  layout?: Layout;
+}
+
+/** RunOptions are the settings of one turn's model call; one that is absent is left to the provider. */
+export interface RunOptionsParam {
   temperature?: number | null;
   maxOutputTokens?: number | null;
   stop?: Array<string> | null;
@@ -677,6 +833,13 @@ export interface SetModelParams {
   sessionId?: string | null;
   model?: string | null;
   _meta?: unknown;
+}
+
+/** Source says where a message that nobody typed comes from. */
+export interface Source {
+  kind: string;
+  form: string;
+  summary: string;
 }
 
 /** StopReason says why a turn ended well. */
@@ -818,6 +981,8 @@ export interface Methods {
   messages: { params: MessagesParams; result: MessagesResult };
   /** List the injectors that names resolve to, without their texts. */
   listInjectors: { params: ListInjectorsParams; result: ListInjectorsResult };
+  /** Get the request that prompt would send, and why it is as it is; nothing is sent. */
+  preview: { params: PreviewParams; result: PreviewResult };
   /** Take no new work; what runs goes on. */
   shutdown: { params: NoParams; result: null };
 }

@@ -62,13 +62,16 @@ type SessionSettings struct {
 }
 
 // StartedRecord keeps a turn's input before the provider is called, so that a
-// crash can't lose it. Input is redacted.
+// crash can't lose it. Input is redacted; its images are named by hash, and
+// were kept before. RequestKey is there so that a turn which a crash cuts off
+// can be asked for again; it is left out where it holds a secret.
 type StartedRecord struct {
 	RecordHead
-	Turn  int    `json:"turn"`
-	RunID string `json:"runId"`
-	At    string `json:"at"`
-	Input Input  `json:"input"`
+	Turn       int    `json:"turn"`
+	RunID      string `json:"runId"`
+	At         string `json:"at"`
+	RequestKey string `json:"requestKey,omitempty"`
+	Input      Input  `json:"input"`
 }
 
 // PartialRecord keeps the next piece of a running turn's answer, in case that

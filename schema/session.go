@@ -208,49 +208,84 @@ type QueuedTurn struct {
 
 // Interrupted is a turn that the end of an earlier process cut off.
 type Interrupted struct {
-	Turn    int    `json:"turn"`
-	RunID   string `json:"runId"`
-	Input   Input  `json:"input"`
-	Partial string `json:"partial"`
-	At      string `json:"at"`
-	Reason  string `json:"reason"` // crash
+	Turn       int    `json:"turn"`
+	RunID      string `json:"runId"`
+	RequestKey string `json:"requestKey,omitempty"` // the same one runs the turn again
+	Input      Input  `json:"input"`
+	Partial    string `json:"partial"`
+	At         string `json:"at"`
+	Reason     string `json:"reason"` // crash
 }
 
 // MessagesParams are the params of messages: for a page of turns, those after
-// AfterTurn; for a piece of one turn's text, Turn and what follows it.
+// AfterTurn; for a piece of one turn's text, Turn and what follows it; for the
+// bytes of an image, Attachment, and Offset for a piece that is not the first.
 type MessagesParams struct {
 	SessionID *string `json:"sessionId,omitempty" validate:"omitempty,sessionid"`
 	AfterTurn int     `json:"afterTurn,omitzero" validate:"min=0"`
 	Limit     int     `json:"limit,omitzero" validate:"min=0,max=1000"` // turns; 0 is 100
 
 	Turn   *int   `json:"turn,omitempty" validate:"omitempty,min=1"`
-	Offset *int   `json:"offset,omitempty" validate:"omitempty,min=0"`              // bytes of the text; absent is 0
+	Offset *int   `json:"offset,omitempty" validate:"omitempty,min=0"`              // bytes of the text or of the attachment; absent is 0
 	Role   string `json:"role,omitempty" validate:"omitempty,oneof=user assistant"` // whose text; absent is assistant
+
+	Attachment string `json:"attachment,omitempty"` // the sha256 of an image that the session holds
 	Meta
 }
 
 func (p *MessagesParams) check() *ParamsError {
+	if p.Attachment != "" {
+		return p.checkAttachment()
+	}
 	switch {
 	case p.Turn != nil && p.AfterTurn != 0:
 		return BadField("afterTurn", "excluded", "belongs to a page; turn asks for one turn's text")
 	case p.Turn != nil && p.Limit != 0:
 		return BadField("limit", "excluded", "belongs to a page; turn asks for one turn's text")
 	case p.Turn == nil && p.Offset != nil:
-		return BadField("turn", "required", "is missing; offset stands in a turn's text")
+		return BadField("turn", "required", "is missing; offset stands in a turn's text, or in an attachment")
 	case p.Turn == nil && p.Role != "":
 		return BadField("turn", "required", "is missing; role says whose text of a turn")
 	}
 	return nil
 }
 
-// MessagesResult answers messages: with a page of Messages, or with a piece of
-// Text. NextAfterTurn and NextOffset are there when more follow.
+func (p *MessagesParams) checkAttachment() *ParamsError {
+	switch {
+	case !ValidSHA256(p.Attachment):
+		return BadField("attachment", "sha256", "must be 64 hex digits in lower case, as content names them")
+	case p.Turn != nil:
+		return BadField("turn", "excluded", "asks for text; attachment asks for an image")
+	case p.Role != "":
+		return BadField("role", "excluded", "asks for text; attachment asks for an image")
+	case p.AfterTurn != 0:
+		return BadField("afterTurn", "excluded", "belongs to a page; attachment asks for an image")
+	case p.Limit != 0:
+		return BadField("limit", "excluded", "belongs to a page; attachment asks for an image")
+	}
+	return nil
+}
+
+// MessagesResult answers messages: with a page of Messages, with a piece of
+// Text, or with an Attachment. NextAfterTurn and NextOffset are there when more
+// follow.
 type MessagesResult struct {
 	Messages      []HistoryMessage `json:"messages,omitzero"`
 	NextAfterTurn *int             `json:"nextAfterTurn,omitempty"`
 
 	Text       *string `json:"text,omitempty"`
-	NextOffset *int    `json:"nextOffset,omitempty"` // bytes of the text, to ask for the next piece
+	NextOffset *int    `json:"nextOffset,omitempty"` // bytes of the text or of the attachment, to ask for the next piece
+
+	Attachment *Attachment `json:"attachment,omitempty"`
+}
+
+// An Attachment is an image that a session keeps, or a piece of one. The Data
+// of all pieces, one behind the other, is the whole image's.
+type Attachment struct {
+	MimeType string `json:"mimeType"`
+	SHA256   string `json:"sha256"` // of the whole
+	Bytes    int    `json:"bytes"`  // of the whole
+	Data     string `json:"data"`   // base64
 }
 
 // HistoryMessage is one committed message.

@@ -160,7 +160,7 @@ func CheckBlocks(field string, blocks []ContextBlock) *ParamsError {
 			if err := part.check(field + index(i) + ".content" + index(j)); err != nil {
 				return err
 			}
-			total += len(part.Plain())
+			total += len(part.Plain()) + len(part.Data)
 		}
 		if b.Content == nil {
 			return BadField(field+index(i)+".content", "required", "is missing")

@@ -25,6 +25,7 @@ func (r *Run) callInto(req *provider.Request, out sink) (*provider.Result, error
 		err    error
 	}
 	back := make(chan returned, 1)
+	req = r.withImages(req)
 	go func() { // callInto waits for it, or leaves it behind
 		result, err := ask(r.ctx, r.provider, req, out.emit)
 		back <- returned{result, err}

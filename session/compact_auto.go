@@ -16,20 +16,27 @@ const keptTurns = 2
 // compaction can. A request of which the system text and the input alone are
 // too large is not sent (P17).
 func (r *Run) fit(req *provider.Request) (*provider.Request, error) {
-	cfg := &r.session.manager.cfg
-	if cfg.MaxContextTokens == 0 {
-		return req, nil
-	}
 	if !r.session.fits(protectedSize(req)) {
-		return nil, &provider.Error{Class: provider.ClassContextOverflow, Message: "the system text and the input alone are larger than context.maxContextTokens"}
+		return nil, errProtected
 	}
-	if r.session.tokensOf(sizeOf(req)) <= cfg.compactsAt() {
+	if !r.session.compacts(req) {
 		return req, nil
 	}
 	if smaller := r.condensed(req, schema.CompactThreshold, largeOlderTurns); smaller != nil {
 		return smaller, nil
 	}
 	return req, nil
+}
+
+var errProtected = &provider.Error{
+	Class: provider.ClassContextOverflow, Message: "the system text and the input alone are larger than context.maxContextTokens",
+}
+
+// compacts tells whether a request is so large that older turns are to be
+// summarised.
+func (s *Session) compacts(req *provider.Request) bool {
+	cfg := &s.manager.cfg
+	return cfg.MaxContextTokens > 0 && s.tokensOf(sizeOf(req)) > cfg.compactsAt()
 }
 
 // fits tells whether the model may take a text of that many bytes. In doubt it
@@ -52,7 +59,7 @@ func (r *Run) ask(req *provider.Request) (*provider.Request, *provider.Result, e
 		return req, nil, errCancelled
 	}
 	out := r.newOutput()
-	result, err := r.callInto(req, out)
+	result, err := r.send(req, out)
 	if !overflowed(err) || out.begun {
 		return req, result, err
 	}
@@ -60,8 +67,13 @@ func (r *Run) ask(req *provider.Request) (*provider.Request, *provider.Result, e
 	if smaller == nil || r.ctx.Err() != nil {
 		return req, nil, err
 	}
-	result, err = r.callInto(smaller, r.newOutput())
+	result, err = r.send(smaller, r.newOutput())
 	return smaller, result, err
+}
+
+func (r *Run) send(req *provider.Request, out sink) (*provider.Result, error) {
+	r.session.manager.sent.put(r.session.id, req)
+	return r.callInto(req, out)
 }
 
 func overflowed(err error) bool {

@@ -23,6 +23,7 @@ func (m *Manager) used(s *Session) {
 func (m *Manager) forget(s *Session) {
 	if m.sessions[s.id] == s {
 		delete(m.sessions, s.id)
+		m.sent.drop(s.id)
 	}
 	if s.place != nil {
 		m.order.Remove(s.place)

@@ -55,12 +55,15 @@ func (r *Run) attempt() outcome {
 	}
 	r.emit(&schema.TurnStarted{EventHeader: r.header(schema.EventTurnStarted, r.turn), RequestID: r.RequestID})
 	o := outcome{started: true}
-	req, err := r.guardedAssemble()
+	req, err := r.assemble()
 	if err != nil {
 		o.err = err
 		return o
 	}
 	o.injected = req.Injected
+	if req, o.err = r.fitImages(req); o.err != nil {
+		return o
+	}
 	if req, o.err = r.fit(req); o.err != nil {
 		return o
 	}
@@ -73,15 +76,15 @@ func (r *Run) attempt() outcome {
 	return o
 }
 
-// guardedAssemble holds a panic of a host's context provider, middleware or
+// guardedPlan holds a panic of a host's context provider, middleware or
 // injector to this run.
-func (r *Run) guardedAssemble() (req *provider.Request, err error) {
+func (r *Run) guardedPlan() (p *plan, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			req, err = nil, fmt.Errorf("assembling the request panicked with a %T", v)
+			p, err = nil, fmt.Errorf("assembling the request panicked with a %T", v)
 		}
 	}()
-	return r.assemble()
+	return r.plan()
 }
 
 // settleOutcome decides how the run ends, from when on no cancel can change

@@ -138,6 +138,9 @@ func hideInterrupted(cut *schema.Interrupted, red *redact.Redactor) *schema.Inte
 	hidden := *cut
 	hidden.Input = inject.RedactContent(cut.Input, red, nil)
 	hidden.Partial = red.Text(cut.Partial, nil)
+	if red.Contains(cut.RequestKey) {
+		hidden.RequestKey = "" // another one would be another request
+	}
 	return &hidden
 }
 

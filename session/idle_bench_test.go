@@ -90,6 +90,7 @@ func (forgetful) Open(string, func([]byte) error) (session.Log, error) {
 type forgetfulLog struct{}
 
 func (forgetfulLog) Append([]byte) error      { return nil }
+func (forgetfulLog) Attach([]byte) error      { return nil }
 func (forgetfulLog) Commit(int, []byte) error { return nil }
 func (forgetfulLog) Sync() error              { return nil }
 func (forgetfulLog) Mark() session.Mark       { return "mark" }

@@ -1,7 +1,9 @@
 package session
 
 import (
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 
@@ -9,12 +11,22 @@ import (
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
-// frameKey is the secret of a session's frames around workspace text, random
-// and kept in its log's header (P28).
+// frameKey is the secret of a session's frames around workspace text, kept in
+// its log's header (P28). It is random, but within a process it depends on the
+// id alone: a preview of a session that isn't made yet has the frames that it
+// will have.
 type frameKey [16]byte
 
-func newFrameKey() (k frameKey) {
-	_, _ = rand.Read(k[:]) // it never fails
+// newFrameSeed is what a process makes its frame keys of.
+func newFrameSeed() (seed [32]byte) {
+	_, _ = rand.Read(seed[:]) // it never fails
+	return seed
+}
+
+func (m *Manager) newFrameKey(id string) (k frameKey) {
+	mac := hmac.New(sha256.New, m.frameSeed[:])
+	mac.Write([]byte(id)) // a hash takes all it is given
+	copy(k[:], mac.Sum(nil))
 	return k
 }
 

@@ -14,11 +14,23 @@ import (
 )
 
 // logStart keeps the input before anything is done with it, so that the end of
-// the process can't lose it.
+// the process can't lose it: its images first, then the record that names them.
 func (s *Session) logStart(r *Run) error {
+	if err := s.keepImages(r); err != nil {
+		return err
+	}
 	return s.append(&schema.StartedRecord{
-		RecordHead: head(schema.RecordStarted), Turn: r.turn, RunID: r.id, At: stamp(r.startedAt), Input: r.input,
+		RecordHead: head(schema.RecordStarted), Turn: r.turn, RunID: r.id, At: stamp(r.startedAt), RequestKey: r.keptKey(), Input: r.input,
 	})
+}
+
+// keptKey is the request key, by which a turn that is cut off can be asked for
+// again; none where it holds a secret.
+func (r *Run) keptKey() string {
+	if r.redactor.Contains(r.RequestKey) {
+		return ""
+	}
+	return r.RequestKey
 }
 
 // logTurn makes the run's turn durable.
@@ -275,7 +287,9 @@ func (s *Session) endReplay() error {
 	}
 	defer s.cut.forget()
 	return replayAs(s.cut.started, func(r *schema.StartedRecord) error {
-		s.interrupted = &schema.Interrupted{Turn: r.Turn, RunID: r.RunID, Input: r.Input, Partial: string(s.cut.partial), At: r.At, Reason: "crash"}
+		s.interrupted = &schema.Interrupted{
+			Turn: r.Turn, RunID: r.RunID, RequestKey: r.RequestKey, Input: r.Input, Partial: string(s.cut.partial), At: r.At, Reason: "crash",
+		}
 		return nil
 	})
 }

@@ -95,7 +95,7 @@ func (m *Manager) Fork(id string, turn int, newID string) (*Session, error) {
 	from.mu.Lock()
 	s.hiding.own, s.settings = from.hiding.own, hideSettings(from.redactor(), from.settings)
 	from.mu.Unlock()
-	if err := s.fill(records); err != nil {
+	if err := s.fill(from, records); err != nil {
 		return nil, errors.Join(err, s.closeLog())
 	}
 	return m.add(s)
@@ -182,8 +182,8 @@ func copyOf(record []byte, turns int) (copied any, err error) {
 	return copied, err
 }
 
-// fill makes records, of turns and compactions, the session's.
-func (s *Session) fill(records []any) error {
+// fill makes records of from, of turns and compactions, the session's.
+func (s *Session) fill(from *Session, records []any) error {
 	if err := s.openLog(); err != nil {
 		return err
 	}
@@ -191,6 +191,11 @@ func (s *Session) fill(records []any) error {
 	red := s.redactor()
 	s.mu.Unlock()
 	for _, record := range records {
+		if turn, ok := record.(*schema.TurnRecord); ok {
+			if err := s.copyImages(from, turn.Messages); err != nil {
+				return err
+			}
+		}
 		hideMessages(record, red)
 		if err := s.append(record); err != nil {
 			return err

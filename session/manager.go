@@ -23,10 +23,13 @@ import (
 type Manager struct {
 	cfg Config
 
+	frameSeed [32]byte
+
 	redactor atomic.Pointer[redact.Redactor]
 	learning sync.Mutex // held while redactor is replaced
 
 	idle idleWatch
+	sent sentRequests
 
 	loading sync.Mutex // held while a session is looked up on disk and added
 
@@ -43,7 +46,7 @@ type Manager struct {
 // NewManager makes a Manager. Close ends it.
 func NewManager(cfg Config) (*Manager, error) {
 	cfg.setDefaults()
-	m := &Manager{cfg: cfg, sessions: map[string]*Session{}, deleting: map[string]int{}, order: list.New()}
+	m := &Manager{cfg: cfg, sessions: map[string]*Session{}, deleting: map[string]int{}, order: list.New(), frameSeed: newFrameSeed()}
 	m.redactor.Store(cfg.Redactor)
 	return m, nil
 }

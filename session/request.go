@@ -38,6 +38,7 @@ func (r *Run) plan() (*plan, error) {
 		return nil, err
 	}
 	p := &plan{decisions: decisions, layers: r.layers(base, decisions.Applied())}
+	leaveOut(p.decisions, p.layers)
 	blocks, err := r.blocks(seen, decisions.Applied())
 	if err != nil {
 		return nil, fmt.Errorf("context blocks: %w", err)
@@ -52,7 +53,25 @@ func (r *Run) plan() (*plan, error) {
 	return p, nil
 }
 
-// blocks are the turn's context blocks, as long as there is room.
+// leaveOut takes back the instructions that a later layer of the system text
+// dropped or emptied (P13).
+func leaveOut(decisions inject.Decisions, layers []assemble.Layer) {
+	stands := map[string]bool{}
+	for _, l := range assemble.Standing(layers) {
+		stands[l.Name] = true
+	}
+	for i, d := range decisions {
+		if d.Applied == nil || d.Applied.Instructions == "" || stands[d.Name] {
+			continue
+		}
+		d.Applied.Instructions = ""
+		if d.Applied.Empty() {
+			decisions[i].Applied, decisions[i].Reason = nil, schema.ReasonDisabled
+		}
+	}
+}
+
+// blocks are the turn's context blocks.
 func (r *Run) blocks(seen inject.Context, applied []inject.Applied) ([]assemble.Block, error) {
 	cfg := &r.session.manager.cfg
 	return assemble.Sources{
@@ -72,7 +91,7 @@ func (r *Run) injected(applied []inject.Applied, blocks []assemble.Block) []sche
 
 // assemble makes the run's request and reports what is in it.
 func (r *Run) assemble() (*provider.Request, error) {
-	p, err := r.plan()
+	p, err := r.guardedPlan()
 	if err != nil {
 		r.logFailed(err)
 		return nil, err
@@ -86,7 +105,7 @@ var errNoRoom = errors.New("context.maxContextTokens leaves no room for a contex
 // roomBeside tells whether the model takes blocks of that many bytes in all
 // beside what must not be left out (P17).
 func (r *Run) roomBeside(layers []assemble.Layer, notices []provider.Message) func(bytes int) bool {
-	protected := len(assemble.ComposeSystem(layers)) + len(schema.PlainText(r.input))
+	protected := len(assemble.ComposeSystem(layers)) + provider.Size(r.input)
 	for _, n := range notices {
 		protected += len(schema.PlainText(n.Content))
 	}

@@ -52,6 +52,7 @@ type Run struct {
 	session    *Session
 	input      []schema.ContentBlock
 	size       int              // of input, in the queue's count
+	images     [][]byte         // that input names, until they are kept
 	asked      *askedCompaction // instead of a turn; nil for one
 	selected   []inject.Resolved
 	provider   provider.Provider
@@ -207,16 +208,13 @@ func (s *Session) newRun(start Start) (*Run, error) {
 		}
 	}
 	r.hide(start.Input)
-	return r, nil
+	return r, r.takeImages()
 }
 
 // prepare resolves what r asks for; it changes nothing of the session.
 func (s *Session) prepare(ctx context.Context, r *Run) error {
-	if err := r.checkSent(); err != nil {
-		return err
-	}
-	var err error
-	if r.selected, err = s.selectInjectors(r.RunOptions); err != nil {
+	err := s.resolve(r)
+	if err != nil {
 		return err
 	}
 	if r.provider, r.model, err = s.manager.provider(s.modelFor(r.Model)); err != nil {
@@ -224,6 +222,15 @@ func (s *Session) prepare(ctx context.Context, r *Run) error {
 	}
 	r.ctx, r.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	return nil
+}
+
+// resolve finds the injectors that r selects.
+func (s *Session) resolve(r *Run) (err error) {
+	if err := r.checkSent(); err != nil {
+		return err
+	}
+	r.selected, err = s.selectInjectors(r.RunOptions)
+	return err
 }
 
 // checkSent refuses secrets in what goes to the provider as it is.
@@ -261,7 +268,7 @@ func (s *Session) redactorFor(o RunOptions) (*redact.Redactor, error) {
 func (r *Run) hide(input []schema.ContentBlock) {
 	r.input = inject.RedactContent(input, r.redactor, r.tally.at(whereInput))
 	for _, b := range r.input {
-		r.size += len(b.Plain())
+		r.size += len(b.Plain()) + len(b.Data)
 	}
 	r.Instructions.Text = r.redactor.Text(r.Instructions.Text, r.tally.at(whereInstructions))
 	r.Metadata = r.redactor.JSON(r.Metadata, r.tally.at(whereMetadata))

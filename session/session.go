@@ -38,6 +38,7 @@ type Session struct {
 	settled     <-chan struct{} // of the run that ended last; nil once it is closed
 	queue       []*Run          // accepted, not started
 	queueBytes  int
+	images      map[string][]byte // by SHA-256, where there is no store
 
 	saving sync.RWMutex // read-held from a change of settings until it is saved
 
@@ -56,7 +57,7 @@ type turnInfo struct {
 }
 
 func (m *Manager) newSession(id string) *Session {
-	return &Session{id: id, manager: m, frameKey: newFrameKey()}
+	return &Session{id: id, manager: m, frameKey: m.newFrameKey(id)}
 }
 
 // ID is the session's id.

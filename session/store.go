@@ -14,6 +14,8 @@ var (
 	ErrConflict = errors.New("another turn was committed first")
 	ErrForeign  = errors.New("the log has another format; it can be read but not written")
 
+	ErrDamaged = errors.New("an attachment is damaged")
+
 	ErrRewritten = errors.New("the log is not the one that was read before")
 	ErrCursor    = errors.New("not a cursor of this list")
 )
@@ -62,6 +64,11 @@ type Store interface {
 	// returns the place to which it came.
 	ReadFrom(id string, from Mark, replay func(record []byte) error) (Mark, error)
 
+	// Attachment gives what a Log of that session has attached, by its SHA-256
+	// in lower-case hex, without taking the session. It is the caller's.
+	// Errors: ErrNotFound; ErrDamaged when it is not what was attached.
+	Attachment(id, sha256 string) ([]byte, error)
+
 	// Exists tells whether there is a log of that id.
 	Exists(id string) (bool, error)
 
@@ -76,7 +83,8 @@ type Store interface {
 	// List gave.
 	List(cursor string, limit int, cwd string) (page []schema.SessionInfo, next string, err error)
 
-	// Delete removes all that is kept of a session. One that isn't there is no
+	// Delete removes all that is kept of a session, also what was attached to it
+	// by a process that died before its log said so. One that isn't there is no
 	// error. A session that is held, by another process or by a Log of this
 	// one, is left as it is: *LockedError.
 	Delete(id string) error
@@ -105,6 +113,10 @@ type Log interface {
 
 	// Sync makes what was appended durable.
 	Sync() error
+
+	// Attach keeps data beside the log, once, under its SHA-256, and makes it
+	// durable: a record that names it comes after. Data is not changed.
+	Attach(data []byte) error
 
 	// Mark is the log's end, from which Store.OpenFrom goes on after Close.
 	// It can be asked for after Close too.

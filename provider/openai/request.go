@@ -16,7 +16,7 @@ func (p *Provider) body(req *provider.Request) (*upstream.Body, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := builder{body: &upstream.Body{}}
+	b := builder{req: req, body: &upstream.Body{}}
 	b.buf = append(append(append(b.buf, `{"model":`...), model...), `,"messages":[`...)
 	for i := range req.Segments {
 		if err := b.segment(&req.Segments[i]); err != nil {
@@ -79,6 +79,7 @@ func (p *Provider) settings(req *provider.Request) settings {
 
 // A builder writes the messages: buf is what comes after the parts in body.
 type builder struct {
+	req   *provider.Request
 	body  *upstream.Body
 	buf   []byte
 	begun bool // a message was written
@@ -91,7 +92,7 @@ func (b *builder) segment(s *provider.Segment) error {
 	for i := range s.Messages {
 		b.comma()
 		var err error
-		if b.buf, err = appendMessage(b.buf, &s.Messages[i]); err != nil {
+		if b.buf, err = b.appendMessage(&s.Messages[i]); err != nil {
 			return err
 		}
 	}
@@ -119,7 +120,7 @@ func (b *builder) history(h *provider.History) error {
 		if err != nil {
 			return err
 		}
-		if b.buf, err = provider.AppendMessage(b.buf, flat(m)); err != nil {
+		if b.buf, err = b.appendSaid(m); err != nil {
 			return err
 		}
 	}
@@ -135,20 +136,21 @@ func (b *builder) comma() {
 
 // appendMessage encodes a message just as a history will hold it, so that the
 // input of one turn is a prefix of the next turn's request.
-func appendMessage(dst []byte, m *provider.Message) ([]byte, error) {
-	said := schema.Message{Role: m.Role, Content: m.Content}
-	if provider.Rich(m.Content) {
-		said = flat(said)
+func (b *builder) appendMessage(m *provider.Message) ([]byte, error) {
+	if len(m.ToolCalls) > 0 || m.ToolCallID != "" {
+		return appendToolMessage(b.buf, m)
 	}
-	if len(m.ToolCalls) == 0 && m.ToolCallID == "" {
-		return provider.AppendMessage(dst, said)
-	}
-	return appendToolMessage(dst, m)
+	return b.appendSaid(schema.Message{Role: m.Role, Content: m.Content})
 }
 
-// flat is m with its links and resources as text.
-func flat(m schema.Message) schema.Message {
-	return schema.Message{Role: m.Role, Content: []schema.ContentBlock{schema.TextBlock(schema.PlainText(m.Content))}}
+func (b *builder) appendSaid(m schema.Message) ([]byte, error) {
+	switch {
+	case m.Role == schema.RoleUser && shows(m.Content):
+		return b.appendParts(m)
+	case provider.Rich(m.Content):
+		m.Content = []schema.ContentBlock{schema.TextBlock(schema.PlainText(m.Content))} // links and resources as text
+	}
+	return provider.AppendMessage(b.buf, m)
 }
 
 type toolMessage struct {

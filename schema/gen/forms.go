@@ -63,15 +63,23 @@ const requestID = `{"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "
 // themselves, since not every dialect has escapes for them.
 const notBlank = "[^\\\\t\\\\n\\\\v\\\\f\\\\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
 
+// paddedBase64 matches base64 in which no bit is lost.
+const paddedBase64 = "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$"
+
+// imageForm is an image whose base64 begins like that.
+func imageForm(mimeType, begins string) string {
+	return `{"properties": {"type": {"const": "image"}, "mimeType": {"const": "` + mimeType + `"}, "data": {"type": "string", "pattern": "^` + begins + `"}}, "required": ["mimeType", "data"]}`
+}
+
+const noData = `"data": {"enum": ["", null]}`
+
 // fields holds the rules of check methods that concern one field, and what a
 // field of type any holds. Bounds on bytes are not among them: JSON Schema
 // counts characters.
 var fields = map[fieldOf]fieldForm{
-	{taken, "PromptParams.input"}: {`{"$ref": "#/$defs/InputParam", "anyOf": [
-		{"type": "string", "pattern": "` + notBlank + `"},
-		{"type": "array", "contains": {"anyOf": [
-			{"type": "object", "properties": {"type": {"enum": ["resource_link", "resource"]}}},
-			{"type": "object", "properties": {"text": {"type": "string", "pattern": "` + notBlank + `"}}, "required": ["text"]}]}}]}`, true},
+	{taken, "PromptParams.input"}:                       {turnInput, true},
+	{taken, "PreviewParams.input"}:                      {turnInput, true},
+	{taken, "PreviewParams.instructionInjectors"}:       {namesList, false},
 	{taken, "PromptParams.instructionInjectors"}:        {namesList, false},
 	{taken, "NewSessionParams.instructionInjectors"}:    {namesList, false},
 	{taken, "UpdateSessionParams.title"}:                {orNullForm(fmt.Sprintf(`{"type": "string", "maxLength": %d}`, schema.MaxTitleBytes)), false},
@@ -80,11 +88,22 @@ var fields = map[fieldOf]fieldForm{
 	{taken, "UpdateSessionParams.model"}:                {orNullForm(fmt.Sprintf(`{"type": "string", "maxLength": %d}`, schema.MaxModelBytes)), false},
 	{taken, "UpdateSessionParams.metadata"}:             {orNullForm(`{"type": "object"}`), false},
 	{taken, "ContextBlock.content"}:                     {`{"$ref": "#/$defs/InputParam"}`, true},
-	{taken, "ContentBlock.type"}:                        {`{"type": "string", "enum": ["text", "resource_link", "resource"]}`, true},
+	{taken, "ContentBlock.type"}:                        {`{"type": "string", "enum": ["text", "resource_link", "resource", "image"]}`, true},
+	{taken, "ContentBlock.data"}:                        {`{"type": "string", "pattern": "` + paddedBase64 + `"}`, false},
+	{taken, "ContentBlock.sha256"}:                      {`{"enum": ["", null]}`, false},
+	{taken, "ContentBlock.bytes"}:                       {`{"enum": [0, null]}`, false},
+	{taken, "MessagesParams.attachment"}:                {`{"type": "string", "pattern": "^([0-9a-f]{64})?$"}`, false},
 	{lenient, "CancelRequestParams.id"}:                 {requestID, true},
 	{lenient, "CancelledParams.requestId"}:              {requestID, true},
 	{sent, "EventError.data"}:                           {`{"$ref": "#/$defs/ErrorData"}`, true},
 }
+
+// turnInput is what Input.check takes.
+const turnInput = `{"$ref": "#/$defs/InputParam", "anyOf": [
+		{"type": "string", "pattern": "` + notBlank + `"},
+		{"type": "array", "contains": {"anyOf": [
+			{"type": "object", "properties": {"type": {"enum": ["resource_link", "resource", "image"]}}},
+			{"type": "object", "properties": {"text": {"type": "string", "pattern": "` + notBlank + `"}}, "required": ["text"]}]}}]}`
 
 func orNullForm(form string) string { return `{"anyOf": [` + form + `, {"type": "null"}]}` }
 
@@ -93,11 +112,16 @@ var namesList = fmt.Sprintf(`{"type": "array", "items": {"type": "string", "minL
 // wholes holds the rules of check methods that concern a whole object.
 var wholes = map[formOf]string{
 	{taken, reflect.TypeFor[schema.ContentBlock]()}: `{"anyOf": [
-		{"properties": {"type": {"const": "text"}}},
-		{"properties": {"type": {"const": "resource_link"}, "uri": {"type": "string", "minLength": 1}, "name": {"type": "string", "minLength": 1}}, "required": ["uri", "name"]},
-		{"properties": {"type": {"const": "resource"}, "resource": {"type": "object", "properties": {"uri": {"type": "string", "minLength": 1}}, "required": ["uri"]}}, "required": ["resource"]}]}`,
+		{"properties": {"type": {"const": "text"}, ` + noData + `}},
+		` + imageForm("image/png", "iVBORw0KGg[o-r]") + `,
+		` + imageForm("image/jpeg", "/9j/") + `,
+		` + imageForm("image/gif", "R0lGOD[dl]h") + `,
+		` + imageForm("image/webp", "UklGR[g-v]([A-Za-z0-9+/]){4}[BFJNRVZdhlptx159]XRUJQ") + `,
+		{"properties": {"type": {"const": "resource_link"}, ` + noData + `, "uri": {"type": "string", "minLength": 1}, "name": {"type": "string", "minLength": 1}}, "required": ["uri", "name"]},
+		{"properties": {"type": {"const": "resource"}, ` + noData + `, "resource": {"type": "object", "properties": {"uri": {"type": "string", "minLength": 1}}, "required": ["uri"]}}, "required": ["resource"]}]}`,
 
 	{taken, reflect.TypeFor[schema.MessagesParams]()}: `{"anyOf": [
-		{"properties": {"turn": {"type": "integer"}, "afterTurn": {"enum": [0, null]}, "limit": {"enum": [0, null]}}, "required": ["turn"]},
-		{"properties": {"turn": {"type": "null"}, "offset": {"type": "null"}, "role": {"enum": ["", null]}}}]}`,
+		{"properties": {"turn": {"type": "integer"}, "afterTurn": {"enum": [0, null]}, "limit": {"enum": [0, null]}, "attachment": {"enum": ["", null]}}, "required": ["turn"]},
+		{"properties": {"attachment": {"type": "string", "minLength": 1}, "turn": {"type": "null"}, "role": {"enum": ["", null]}, "afterTurn": {"enum": [0, null]}, "limit": {"enum": [0, null]}}, "required": ["attachment"]},
+		{"properties": {"turn": {"type": "null"}, "offset": {"type": "null"}, "role": {"enum": ["", null]}, "attachment": {"enum": ["", null]}}}]}`,
 }

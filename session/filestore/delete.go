@@ -16,7 +16,8 @@ import (
 )
 
 // Delete implements session.Store. When it returns, the session's log, what
-// repairs cut off it and its row in the index are gone for good. A log that
+// repairs cut off it, what was attached to it and its row in the index are gone
+// for good. A log that
 // isn't safe to open is left: ErrUnsafe.
 func (s *Store) Delete(id string) error {
 	if !schema.ValidSessionID(id) {
@@ -43,13 +44,16 @@ func (s *Store) remove(id string) error {
 	return s.syncRemoval()
 }
 
-// removeFiles removes the log of id first: what was cut off means nothing
-// without it.
+// removeFiles removes the log of id first: what was cut off or attached means
+// nothing without it.
 func (s *Store) removeFiles(id string, tails []tail) error {
 	if err := s.removeLog(id); err != nil {
 		return err
 	}
-	return s.removeTails(tails, func(t tail) bool { return t.id == id })
+	if err := s.removeTails(tails, func(t tail) bool { return t.id == id }); err != nil {
+		return err
+	}
+	return s.removeAttachments(id)
 }
 
 func (s *Store) removeLog(id string) error {
@@ -117,7 +121,7 @@ func (s *Store) Prune(before time.Time) (deleted int, err error) {
 		}
 		errs = append(errs, err)
 	}
-	errs = append(errs, s.removeTails(tails, func(t tail) bool { return t.at.Before(before) }))
+	errs = append(errs, s.removeTails(tails, func(t tail) bool { return t.at.Before(before) }), s.pruneAttachments(before))
 	return deleted, errors.Join(append(errs, s.syncRemoval(), s.unlist(gone))...)
 }
 

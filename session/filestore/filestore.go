@@ -4,6 +4,7 @@
 //	<dir>/sessions/<id>.jsonl   a record a line, each with its checksum
 //	<dir>/locks/<id>.lock       pid and time of the process that writes it
 //	<dir>/torn/…                what repairs have cut off
+//	<dir>/attachments/<id>/…    images that the log names, by their SHA-256
 //	<dir>/index/sessions        what List shows of each, made from the logs
 //
 // A turn is durable when Commit returns. A process that dies leaves at worst a

@@ -3,6 +3,8 @@ package filestore_test
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -35,6 +37,9 @@ func fillUp(store *filestore.Store) error {
 	if err := l.Append(storetest.Turn(n, strings.Repeat("x", 10_000))); !errors.Is(err, syscall.EFBIG) {
 		return fmt.Errorf("want no room, got %w", err)
 	}
+	if err := l.Attach(make([]byte, 2*room)); !errors.Is(err, syscall.EFBIG) {
+		return fmt.Errorf("want no room, got %w", err)
+	}
 	fmt.Println(n)
 	return errors.Join(l.Commit(n, storetest.Turn(n, "small")), l.Close(), store.Close())
 }
@@ -51,6 +56,9 @@ func TestFullDiskTakesNothingHalfAndGoesOn(t *testing.T) {
 	require.Len(t, records, 8)
 	assert.Equal(t, storetest.Turn(7, "small"), records[7])
 	assert.Empty(t, *repairs)
+	left, err := os.ReadDir(filepath.Join(dir, "attachments", "s1"))
+	require.NoError(t, err)
+	assert.Empty(t, left, "nothing is attached by half")
 	assert.NoError(t, l.Close())
 }
 

@@ -71,17 +71,21 @@ func (d folder) writeIndex(all []*listed) error {
 	if len(text) > maxIndexBytes {
 		return ErrTooLarge
 	}
-	return errors.Join(d.replace(indexName, text), d.sweep())
+	return errors.Join(d.replace(indexName, text, nil), d.sweep())
 }
 
-// replace gives the file name this content, in one step for whoever reads it.
-func (d folder) replace(name string, content []byte) error {
+// replace gives the file name this content, in one step for whoever reads it,
+// after settle, if there is one, has made it durable.
+func (d folder) replace(name string, content []byte, settle func(*os.File) error) error {
 	temporary := fmt.Sprintf("%s.%d.%d%s", name, os.Getpid(), time.Now().UnixNano(), unfinished)
 	f, err := d.create(temporary)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(content)
+	if err == nil && settle != nil {
+		err = settle(f)
+	}
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = d.Rename(temporary, name)
 	}

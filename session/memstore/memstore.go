@@ -34,6 +34,8 @@ type entry struct {
 	made  int // as the how manyth session
 	held  *log
 	since string // when held was opened
+
+	attached map[string][]byte // by its SHA-256; never changed
 }
 
 // New is an empty store.
