@@ -41,8 +41,15 @@ func command(t *testing.T, args ...string) *exec.Cmd {
 // startChild starts a child whose mock stalls after its first words.
 func startChild(t *testing.T, args ...string) *child {
 	t.Helper()
-	c := &child{stderr: &strings.Builder{}}
-	c.Cmd = command(t, append([]string{"--mock-script", stallScript(t)}, args...)...)
+	c := &child{Cmd: command(t, append([]string{"--mock-script", stallScript(t)}, args...)...)}
+	launch(t, c)
+	return c
+}
+
+// launch runs a child's command.
+func launch(t *testing.T, c *child) {
+	t.Helper()
+	c.stderr = &strings.Builder{}
 	c.Stderr = c.stderr
 	var err error
 	c.in, err = c.StdinPipe()
@@ -51,7 +58,6 @@ func startChild(t *testing.T, args ...string) *child {
 	require.NoError(t, err)
 	c.out = bufio.NewReader(out)
 	require.NoError(t, c.Start())
-	return c
 }
 
 // stallScript makes the mock stall after its first words.

@@ -218,13 +218,18 @@ func (k *keeper) repairAll(out io.Writer) error {
 	return errors.Join(errs...)
 }
 
-// repair opens a session for writing, as a turn would, and closes it.
+// repair opens a session for writing, as a turn would, and closes it. It looks
+// at its images too.
 func (k *keeper) repair(out io.Writer, id string) error {
 	if k.store == nil {
 		return ofSession(id, session.ErrNotFound)
 	}
 	k.repaired = ""
-	log, err := k.store.Open(id, func([]byte) error { return nil })
+	held := &stored{turn: func(*exportedTurn) error { return nil }}
+	log, err := k.store.Open(id, func(record []byte) error {
+		_ = held.add(record, k.redactor()) // of what can't be read, no image is known
+		return nil
+	})
 	if err == nil {
 		err = log.Close()
 	}
@@ -232,7 +237,7 @@ func (k *keeper) repair(out io.Writer, id string) error {
 		return ofSession(id, err)
 	}
 	_, err = fmt.Fprintln(out, k.shown(id+": "+cmp.Or(k.repaired, "nothing to repair")))
-	return err
+	return errors.Join(err, k.checkImages(id, held.all()))
 }
 
 // ofSession says which session an error is about, and who holds it.

@@ -49,7 +49,7 @@ func (k *keeper) export(id string, out io.Writer) error {
 	if e.header.ID == "" {
 		return readErr
 	}
-	return errors.Join(readErr, e.end())
+	return errors.Join(readErr, e.end(func() error { return k.exportImages(id, e.all(), out) }))
 }
 
 // An exporter writes a session as JSON.
@@ -79,7 +79,8 @@ func (e *exporter) write(t *exportedTurn) error {
 	return json.MarshalWrite(e.out, t)
 }
 
-func (e *exporter) end() error {
+// end writes what stands behind the turns, and images last.
+func (e *exporter) end(images func() error) error {
 	if e.turns == 0 {
 		if err := e.begin(); err != nil {
 			return err
@@ -87,7 +88,13 @@ func (e *exporter) end() error {
 	}
 	rest, err := json.Marshal(&exportedRest{e.settings, e.compactions, e.open})
 	if err == nil {
-		_, err = e.out.Write(append(append([]byte("],"), rest[1:]...), '\n'))
+		_, err = e.out.Write(append([]byte("],"), rest[1:len(rest)-1]...))
+	}
+	if err == nil {
+		err = images()
+	}
+	if err == nil {
+		_, err = io.WriteString(e.out, "}\n")
 	}
 	return err
 }

@@ -21,16 +21,18 @@ type stored struct {
 	settings    schema.SessionSettings // the last
 	compactions []*exportedCompaction
 	open        *unfinished // the turn that nothing has ended
+	images      images      // of the turns
 }
 
 // An unfinished turn is one that a crash cut off, or that runs at this moment
 // in another process.
 type unfinished struct {
-	Turn    int          `json:"turn"`
-	RunID   string       `json:"runId"`
-	At      string       `json:"at"`
-	Input   schema.Input `json:"input"`
-	Partial string       `json:"partial"`
+	Turn       int          `json:"turn"`
+	RunID      string       `json:"runId"`
+	At         string       `json:"at"`
+	RequestKey string       `json:"requestKey,omitempty"`
+	Input      schema.Input `json:"input"`
+	Partial    string       `json:"partial"`
 }
 
 // An exportedTurn is a turn as export prints it.
@@ -102,7 +104,7 @@ func recordAs[T any](record []byte, use func(*T) error) error {
 }
 
 func (s *stored) started(r *schema.StartedRecord) error {
-	s.open = &unfinished{Turn: r.Turn, RunID: r.RunID, At: r.At, Input: r.Input}
+	s.open = &unfinished{Turn: r.Turn, RunID: r.RunID, At: r.At, RequestKey: r.RequestKey, Input: r.Input}
 	return nil
 }
 
@@ -132,6 +134,7 @@ func (s *stored) committed(r *schema.TurnRecord) error {
 			return fmt.Errorf("turn %d holds no dialogue", r.Turn)
 		}
 		t.Messages = append(t.Messages, m)
+		s.images.add(m.Content)
 	}
 	return s.turn(t)
 }
