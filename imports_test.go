@@ -23,7 +23,7 @@ const module = "github.com/prism-rpc/prism-rpc/"
 // its tests. Every arrow points down.
 var arrows = map[string][]string{
 	"cmd/prism-rpc":     {"assemble", "inject", "internal/config", "internal/panics", "internal/plain", "provider", "provider/mock", "provider/openai", "redact", "rpc", "schema", "session", "session/filestore", "session/memstore"},
-	"rpc":               {"inject", "internal/panics", "internal/plain", "redact", "schema", "session"},
+	"rpc":               {"inject", "inject/bundle", "internal/panics", "internal/plain", "redact", "schema", "session"},
 	"session":           {"assemble", "inject", "internal/panics", "internal/plain", "provider", "redact", "schema"},
 	"session/filestore": {"schema", "session", "session/internal/listing", "session/internal/sequence"},
 	"session/memstore":  {"schema", "session", "session/internal/listing", "session/internal/sequence"},

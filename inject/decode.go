@@ -47,14 +47,14 @@ func DecodeContribution(raw []byte) (Contribution, error) {
 	case !utf8.Valid(raw):
 		return Contribution{}, ErrNotUTF8
 	}
-	known, ignored, err := sift(raw, reflect.TypeFor[contributed]())
+	known, ignored, err := sift(raw, reflect.TypeFor[schema.ApplyInjectorResult]())
 	if err != nil {
 		return Contribution{}, err
 	}
 	if string(known) == "null" {
 		return Contribution{}, nil
 	}
-	var from contributed
+	var from schema.ApplyInjectorResult
 	if err := schema.Decode(known, &from); err != nil {
 		return Contribution{}, err
 	}
@@ -63,13 +63,6 @@ func DecodeContribution(raw []byte) (Contribution, error) {
 	}
 	c := Contribution{Instructions: from.Instructions, ContextBlocks: from.ContextBlocks, When: from.When, Ignored: ignored}
 	return c, c.Check()
-}
-
-// contributed is what is read of a contribution.
-type contributed struct {
-	Instructions  string                `json:"instructions,omitempty"`
-	ContextBlocks []schema.ContextBlock `json:"contextBlocks,omitempty"`
-	When          schema.When           `json:"when,omitempty"`
 }
 
 // sift copies the one JSON value in raw without the members that t does not know, and

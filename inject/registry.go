@@ -48,6 +48,7 @@ type registration struct {
 type Info struct {
 	Description string // default: the description of the injector's spec
 	Path        string // of the file it came from
+	Owner       any    // whoever may remove it, where that is not all of its origin; comparable
 }
 
 // ranks holds the origins, the highest first (P5).
@@ -127,12 +128,7 @@ func (r *Registry) Unregister(name string, origin schema.Origin) bool {
 	if !found {
 		return false
 	}
-	r.count--
-	if list = slices.Delete(list, i, i+1); len(list) == 0 {
-		delete(r.names, name)
-	} else {
-		r.names[name] = list
-	}
+	r.removeLocked(name, i)
 	return true
 }
 

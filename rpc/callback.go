@@ -15,10 +15,7 @@ import (
 	"go.uber.org/zap"
 )
 
-var (
-	errManyCallbacks = errors.New("as many requests to the client wait as may")
-	errBadReply      = errors.New("the client's reply is malformed")
-)
+var errBadReply = errors.New("the client's reply is malformed")
 
 // A peerError is the error that the client answered with.
 type peerError struct {
@@ -29,11 +26,11 @@ type peerError struct {
 
 func (e *peerError) Error() string { return fmt.Sprintf("the client answered with error %d", e.Code) }
 
-// call sends the client a request and waits for its reply, until ctx ends: then
-// the client is told to cancel it, and a late reply is ignored. It must not be
-// called on the reading goroutine, which has to read that reply: call it in a
-// wait. Errors: *peerError, errBadReply, errManyCallbacks, errTooLarge,
-// errClosing when the connection ends, ctx's cause.
+// call sends the client a request, when no more than limits.maxCallbacks wait,
+// and waits for its reply, until ctx ends: then the client is told to cancel it,
+// and a late reply is ignored. It must not be called on the reading goroutine,
+// which has to read that reply: call it in a wait. Errors: *peerError,
+// errBadReply, errTooLarge, errClosing when the connection ends, ctx's cause.
 func (c *conn) call(ctx context.Context, method string, params any) (jsontext.Value, error) {
 	raw, err := json.Marshal(params, outgoing)
 	if err != nil {
@@ -41,7 +38,7 @@ func (c *conn) call(ctx context.Context, method string, params any) (jsontext.Va
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	out, err := c.callbacks.enter(cancel)
+	out, err := c.callbacks.enter(ctx, cancel)
 	if err != nil {
 		return nil, err
 	}
@@ -149,33 +146,42 @@ type callbacks struct {
 	mu      sync.Mutex
 	next    uint64
 	waiting map[string]*asked // by id
-	slots   []uint64          // free ones
 	closed  bool
+
+	slots chan uint64   // free ones; has room for all
+	over  chan struct{} // closed by close
 }
 
 func newCallbacks(max int) *callbacks {
-	c := &callbacks{waiting: map[string]*asked{}}
+	c := &callbacks{waiting: map[string]*asked{}, slots: make(chan uint64, max), over: make(chan struct{})}
 	for slot := range max {
-		c.slots = append(c.slots, uint64(slot+1))
+		c.slots <- uint64(slot + 1)
 	}
 	return c
 }
 
-// enter gives a new request its id and a slot. Ids are never used twice, so a
-// late reply meets nothing.
-func (c *callbacks) enter(cancel context.CancelCauseFunc) (*asked, error) {
+// enter gives a new request its id and a slot, as soon as one is free. Ids are
+// never used twice, so a late reply meets nothing.
+func (c *callbacks) enter(ctx context.Context, cancel context.CancelCauseFunc) (*asked, error) {
+	select {
+	case slot := <-c.slots:
+		return c.begin(slot, cancel)
+	case <-c.over:
+		return nil, errClosing
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (c *callbacks) begin(slot uint64, cancel context.CancelCauseFunc) (*asked, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	last := len(c.slots) - 1
-	switch {
-	case c.closed:
+	if c.closed {
+		c.free(slot)
 		return nil, errClosing
-	case last < 0:
-		return nil, errManyCallbacks
 	}
 	c.next++
-	out := &asked{id: "server-" + strconv.FormatUint(c.next, 10), slot: c.slots[last], cancel: cancel}
-	c.slots = c.slots[:last]
+	out := &asked{id: "server-" + strconv.FormatUint(c.next, 10), slot: slot, cancel: cancel}
 	c.waiting[out.id] = out
 	return out, nil
 }
@@ -190,11 +196,7 @@ func (c *callbacks) take(id string) *asked {
 	return out
 }
 
-func (c *callbacks) free(slot uint64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.slots = append(c.slots, slot)
-}
+func (c *callbacks) free(slot uint64) { c.slots <- slot }
 
 // give ends the waiting without a reply. False means that one is on its way.
 func (c *callbacks) give(out *asked) bool {
@@ -210,7 +212,11 @@ func (c *callbacks) give(out *asked) bool {
 func (c *callbacks) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.closed {
+		return
+	}
 	c.closed = true
+	close(c.over)
 	for _, out := range c.waiting {
 		out.cancel(errClosing)
 	}

@@ -140,19 +140,27 @@ func TestCall_TheConnectionsEndFailsAll(t *testing.T) {
 }
 
 func TestCall_AsManyAsMayWait(t *testing.T) {
-	o := testOptions()
-	o.limits.maxCallbacks = 2
-	c := dial(t, o)
-	asking(c)
-	c.send(request("1", "ask", `{}`), request("2", "ask", `{}`))
-	c.recv()
-	c.recv()
-	c.send(request("3", "ask", `{}`))
-	assert.Equal(t, result("3", `"*errors.errorString as many requests to the client wait as may"`), c.recv())
-	c.send(replyTo(`"server-1"`, `"result":1`))
-	c.recv()
-	c.send(request("4", "ask", `{}`))
-	assert.Contains(t, c.recv(), `"method":"question"`)
+	synctest.Test(t, func(t *testing.T) {
+		o := testOptions()
+		o.limits.maxCallbacks = 2
+		c := dial(t, o)
+		asking(c)
+		c.send(request("1", "ask", `{"n":1}`), request("2", "ask", `{"n":2}`))
+		c.recv()
+		c.recv()
+		c.send(request("3", "ask", `{"n":3}`), request("4", "ping", "{}"))
+		assert.Equal(t, result("4", "{}"), c.recv(), "the third one is not sent yet")
+		c.send(replyTo(`"server-1"`, `"result":1`))
+		got := []string{c.recv(), c.recv()}
+		assert.Contains(t, strings.Join(got, "\n"), `"id":"server-3"`)
+		time.Sleep(10 * time.Second)
+		for range 4 {
+			c.recv() // the cancellations, and what the calls are answered with
+		}
+		assert.Zero(t, waiting(c))
+		c.in.Close()
+		assert.NoError(t, <-c.over)
+	})
 }
 
 func TestCall_RefusesWhatIsTooLargeOrHasNoEncoding(t *testing.T) {

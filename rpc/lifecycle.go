@@ -19,7 +19,7 @@ func (s *server) initialize(c *call, raw []byte) (reply, error) {
 		return reply{}, err
 	}
 	options := p.Options()
-	if err := s.greeted(options.Redact); err != nil {
+	if err := s.greeted(&options); err != nil {
 		return reply{}, err
 	}
 	s.conn.exclude(options.Exclude)
@@ -30,16 +30,25 @@ func (s *server) initialize(c *call, raw []byte) (reply, error) {
 	return reply{result: s.greeting()}, nil
 }
 
-// greeted takes the secrets that the client tells, once.
-func (s *server) greeted(secrets []schema.SecretValue) error {
+// greeted takes the secrets and the injectors that the client brings, once. The
+// names of the injectors must not hold the secrets.
+func (s *server) greeted(options *schema.InitializeOptions) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.initialized {
 		return errInitialized
 	}
-	if err := s.Sessions.Learn(secrets); err != nil {
+	injectors, err := s.clientInjectors(options.Injectors)
+	if err == nil {
+		err = s.Sessions.Learn(options.Redact)
+	}
+	if err == nil {
+		err = s.registerAll(injectors)
+	}
+	if err != nil {
 		return schema.Under("initializationOptions", err)
 	}
+	s.permits.Store(options.PermitRead)
 	s.initialized = true
 	return nil
 }
@@ -74,6 +83,9 @@ func features() []string {
 		"images",
 		"attachments",
 		"preview",
+		"injectors",
+		"callbacks",
+		"permitRead",
 	}
 }
 
@@ -87,6 +99,7 @@ func (s *server) limits() map[string]int {
 		"maxInjectors": inject.MaxInjectors, "maxInjectorBytes": schema.MaxInjectorBytes, "maxInjectorBlocks": schema.MaxInjectorBlocks,
 		"maxBlockBytes": schema.MaxBlockBytes, "maxKnown": schema.MaxKnownNames,
 		"maxImageBytes": schema.MaxImageBytes, "maxImages": schema.MaxImages,
+		"callbackHistoryBytes": schema.MaxCallbackHistory,
 	})
 	return out
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"io"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -221,8 +223,24 @@ var limitRows = map[string]limitRow{
 			c.send(request(fmt.Sprint(i), "ask", "{}"))
 			require.Contains(t, c.recv(), "question")
 		}
-		_, err := c.conn.call(context.Background(), "question", 1)
-		assert.ErrorIs(t, err, errManyCallbacks)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		_, err := c.conn.call(ctx, "question", 1)
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
+		c.send(request(`"p"`, "ping", "{}"))
+		assert.Equal(t, result(`"p"`, "{}"), c.recv(), "the client was not asked")
+		return answered{}
+	}},
+	"callbackHistoryBytes": {0, func(t *testing.T, limit int) answered {
+		s := newServer(Options{})
+		s.conn = newConn(strings.NewReader(""), io.Discard, connOptions{})
+		message := schema.AssistantText(strings.Repeat("x", 1000))
+		history := func(most int) iter.Seq[schema.Message] {
+			return slices.Values(slices.Repeat([]schema.Message{message}, min(most, 1000)))
+		}
+		told := s.applyParams("x", []schema.Want{schema.WantHistory}, inject.Context{Recent: history}).Context.History
+		assert.LessOrEqual(t, sizeOf(told), limit+len("[]"))
+		assert.Greater(t, sizeOf(told)+sizeOf(message)+len(","), limit)
 		return answered{}
 	}},
 	"maxImageBytes": {codeInvalidParams, func(t *testing.T, limit int) answered {

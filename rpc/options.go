@@ -49,6 +49,8 @@ type Options struct {
 	Notices  []schema.Notice // what start-up has to say; sent after the first reply
 	Notifier *Notifier       // takes further ones; nil: only the connection itself has any
 
+	Client *Client // asks the client on behalf of bundles; nil: nobody does
+
 	// AfterFirstReply is called once, when a reply was given to the writer: what
 	// needs to be done but not at start-up can begin. It must not block.
 	AfterFirstReply func()

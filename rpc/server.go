@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -32,7 +33,10 @@ var (
 func Serve(ctx context.Context, r io.Reader, w io.Writer, o Options) error {
 	s := newServer(o)
 	s.conn = newConn(r, w, s.connOptions())
+	s.Client.server.Store(s)
 	err := s.conn.serve(ctx)
+	s.Client.server.CompareAndSwap(s, nil)
+	s.unregisterAll()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err == nil && s.exited && !s.stopping {
@@ -43,7 +47,8 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, o Options) error {
 
 type server struct {
 	Options
-	conn *conn
+	conn    *conn
+	permits atomic.Bool // the client answers permitRead
 
 	mu             sync.Mutex
 	initialized    bool
@@ -61,6 +66,9 @@ func newServer(o Options) *server {
 	}
 	if o.Notifier == nil {
 		o.Notifier = new(Notifier)
+	}
+	if o.Client == nil {
+		o.Client = new(Client)
 	}
 	for _, n := range o.Notices {
 		o.Notifier.Notify(n)
@@ -117,6 +125,9 @@ func (s *server) methods() map[string]begin {
 		"messages":      now(s.messages),
 		"listInjectors": now(s.listInjectors),
 		"preview":       later(s.preview),
+
+		"registerInjector":   now(s.registerInjector),
+		"unregisterInjector": now(s.unregisterInjector),
 	}
 }
 

@@ -63,10 +63,11 @@ func decode(m schema.Method, raw []byte) error {
 	return schema.Decode(raw, p)
 }
 
-// pastBytes tells whether params were refused for a bound on bytes alone.
+// pastBytes tells whether params were refused for a bound on bytes alone, or
+// for how a name is composed.
 func pastBytes(err error) bool {
 	bad, ok := errors.AsType[*schema.ParamsError](err)
-	return ok && bad.Limit > 0 && strings.HasSuffix(bad.Errors[0].Message, " bytes")
+	return ok && (bad.Limit > 0 && strings.Contains(bad.Errors[0].Message, " bytes") || bad.Errors[0].Rule == "injectorname")
 }
 
 // values makes random JSON along a schema, now and then off it.

@@ -80,8 +80,8 @@ func decode(raw []byte, into any, opts json.Options) error {
 // Validate checks a struct against its tags and its own rules. The error is a
 // *ParamsError.
 func Validate(v any) error {
-	if err := rules().Struct(v); err != nil {
-		return ruleErrors(err)
+	if err := broken(v); err != nil {
+		return err
 	}
 	if c, ok := v.(checker); ok {
 		if err := c.check(); err != nil {
@@ -91,11 +91,14 @@ func Validate(v any) error {
 	return nil
 }
 
-func ruleErrors(err error) error {
-	if broken, ok := errors.AsType[validator.ValidationErrors](err); ok {
-		return tagErrors(broken)
+// broken says which tags a struct does not keep, nil when it keeps them all.
+func broken(v any) *ParamsError {
+	err := rules().Struct(v)
+	if bad, ok := errors.AsType[validator.ValidationErrors](err); ok {
+		return tagErrors(bad)
 	}
-	return err
+	must(err) // v is a struct
+	return nil
 }
 
 var rules = sync.OnceValue(func() *validator.Validate {

@@ -139,16 +139,17 @@ func (s *InjectorSpec) check() *ParamsError {
 
 // ValidateCallback is Validate of an injector whose text is asked for.
 func ValidateCallback(s *InjectorSpec) error {
-	if err := rules().Struct(s); err != nil {
-		return ruleErrors(err)
+	err := broken(s)
+	if err == nil {
+		err = s.checkCallback()
 	}
-	if err := s.checkTiming(); err != nil {
+	if err != nil {
 		return err
 	}
-	return s.checkAsked()
+	return nil
 }
 
-func (s *InjectorSpec) checkAsked() error {
+func (s *InjectorSpec) checkCallback() *ParamsError {
 	switch {
 	case s.Instructions != "":
 		return BadField("instructions", "callback", "the text of a callback comes with each answer; leave it out")
@@ -157,7 +158,7 @@ func (s *InjectorSpec) checkAsked() error {
 	case len(s.Title) > MaxTitleBytes:
 		return PastLimit("title", MaxTitleBytes, "bytes")
 	}
-	return nil
+	return s.checkTiming()
 }
 
 func (s *InjectorSpec) checkTiming() *ParamsError {

@@ -33,6 +33,9 @@ type InitializeOptions struct {
 	Exclude []string      `json:"exclude,omitempty"` // event types and notice kinds not to send; unknown ones are ignored
 	Redact  []SecretValue `json:"redact,omitempty" validate:"omitempty,max=256,dive"`
 
+	Injectors  Registrations `json:"injectors,omitempty" validate:"omitempty,max=1000"` // to register; one that is wrong fails initialize
+	PermitRead bool          `json:"permitRead,omitzero"`                               // the client answers permitRead
+
 	// MaxMessageBytes bounds each message that the server writes, framing
 	// included; more than the server's own limit is that.
 	MaxMessageBytes *int `json:"maxMessageBytes,omitempty" validate:"omitempty,min=4096"`

@@ -20,4 +20,5 @@ const (
 	MaxKnownNames      = 50        // in data.known
 	MaxImageBytes      = 20 << 20  // of an image, decoded
 	MaxImages          = 64        // of one input
+	MaxCallbackHistory = 256 << 10 // of the dialogue that a callback is told
 )

@@ -64,6 +64,10 @@ func Methods() []Method {
 		{Name: "preview", Summary: "Get the request that prompt would send, and why it is as it is; nothing is sent.",
 			Params: of[PreviewParams](), Result: of[PreviewResult](),
 			Errors: append(slices.Clone(read), KindUnknownInjector, KindInjectorFailed, KindTurnConflict, KindProviderError)},
+		{Name: "registerInjector", Summary: "Register an injector by name, until the connection ends; the last one of a name stands.",
+			Params: of[RegisterInjectorParams](), Result: of[RegisterInjectorResult]()},
+		{Name: "unregisterInjector", Summary: "Remove an injector that this client registered; one that is not there is none.",
+			Params: of[UnregisterInjectorParams](), Result: of[Empty]()},
 		{Name: "shutdown", Summary: "Take no new work; what runs goes on.", Params: of[NoParams]()},
 		{Name: "exit", Summary: "Cancel what is left and end the process.", Params: of[NoParams](), Notification: true},
 	}

@@ -14,6 +14,20 @@ export interface AbortResult {
   aborted: boolean;
 }
 
+/** ApplyInjectorParams ask for an injector's text. */
+export interface ApplyInjectorParams {
+  name: string;
+  context: TurnContext;
+}
+
+/** ApplyInjectorResult is the answer to applyInjector. */
+export interface ApplyInjectorResult {
+  instructions?: string | null;
+  contextBlocks?: Array<ContextBlockOpen> | null;
+  /** instead of the registered one */
+  when?: When | null;
+}
+
 /** An Attachment is an image that a session keeps, or a piece of one. */
 export interface Attachment {
   mimeType: string;
@@ -129,6 +143,31 @@ export interface ContentBlock {
 }
 
 /** A ContentBlock is one piece of what somebody says. */
+export interface ContentBlockOpen {
+  type: "text" | "resource_link" | "resource" | "image";
+  /** text */
+  text?: string | null;
+  /** resource_link */
+  uri?: string | null;
+  /** resource_link */
+  name?: string | null;
+  title?: string | null;
+  description?: string | null;
+  mimeType?: string | null;
+  size?: number | null;
+  /** resource */
+  resource?: ResourceOpen | null;
+  /** image, as it is sent: base64 */
+  data?: string | null;
+  /** image, as it is kept: names its bytes, which messages gives */
+  sha256?: null;
+  /** image, as it is kept: its size */
+  bytes?: 0 | null;
+  annotations?: unknown;
+  _meta?: unknown;
+}
+
+/** A ContentBlock is one piece of what somebody says. */
 export interface ContentBlockParam {
   type: "text" | "resource_link" | "resource" | "image";
   /** text */
@@ -158,6 +197,15 @@ export interface ContextBlock {
   id?: string | null;
   title?: string | null;
   content: InputParam;
+  priority?: number | null;
+  metadata?: Record<string, unknown> | null;
+}
+
+/** ContextBlock is a titled piece of context. */
+export interface ContextBlockOpen {
+  id?: string | null;
+  title?: string | null;
+  content: InputOpen;
   priority?: number | null;
   metadata?: Record<string, unknown> | null;
 }
@@ -272,6 +320,10 @@ export interface InitializeOptions {
   /** event types and notice kinds not to send; unknown ones are ignored */
   exclude?: Array<string> | null;
   redact?: Array<SecretValueOpen> | null;
+  /** to register; one that is wrong fails initialize */
+  injectors?: Registrations | null;
+  /** the client answers permitRead */
+  permitRead?: boolean | null;
   /** MaxMessageBytes bounds each message that the server writes, framing included; more than the server's own limit is that. */
   maxMessageBytes?: number | null;
 }
@@ -366,6 +418,9 @@ export type InjectorState = "ready" | "skipped" | "shadowed" | "disabled" | "err
 export type Input = Array<ContentBlock>;
 
 /** Input is what a turn says: a string, or a list of content blocks. */
+export type InputOpen = string | Array<ContentBlockOpen>;
+
+/** Input is what a turn says: a string, or a list of content blocks. */
 export type InputParam = string | Array<ContentBlockParam>;
 
 /** Interrupted is a turn that the end of an earlier process cut off. */
@@ -415,6 +470,26 @@ export interface ListSessionsParams {
 export interface ListSessionsResult {
   sessions: Array<SessionInfo>;
   nextCursor?: string;
+}
+
+/** LoadModuleParams name code to run. */
+export interface LoadModuleParams {
+  /** of the bundle, and of the injector */
+  name: string;
+  /** the file, as the manifest names it */
+  module: string;
+  /** what is asked for in the module */
+  exportName?: string;
+  /** the file, absolute */
+  path: string;
+}
+
+/** LoadModuleResult is the answer to loadModule: when the injector is asked. */
+export interface LoadModuleResult {
+  /** default every_turn */
+  when?: When | null;
+  predicate?: string | null;
+  wants?: Array<Want> | null;
 }
 
 /** Message is one side's words. */
@@ -502,6 +577,9 @@ export type NoticeKind = "config_warning" | "prompt_not_run" | "redact_env_unset
 /** NoticeLevel says how much a notice matters. */
 export type NoticeLevel = "info" | "warning" | "error";
 
+/** OnError says what becomes of the turn when an injector fails. */
+export type OnError = "skip" | "fail";
+
 /** OpenRPCDocument is the shape of the document that rpc.discover answers. */
 export interface OpenRPCDocument {
   /** the specification's version */
@@ -525,8 +603,24 @@ export interface OpenRPCMethod {
 /** Origin says who brought an injector. */
 export type Origin = "host" | "client" | "file" | "config" | "bundle" | "builtin" | "user";
 
+/** PermitReadParams ask whether a file may be read. */
+export interface PermitReadParams {
+  /** absolute, without links */
+  path: string;
+  bundle: string;
+  reason: string;
+}
+
+/** PermitReadResult is the answer to permitRead. */
+export interface PermitReadResult {
+  allow: boolean;
+}
+
 /** Placement says where injected text stands in a request. */
 export type Placement = "system" | "context" | "notice";
+
+/** Position says where the context of an injector stands, whatever the layout. */
+export type Position = "head" | "tail";
 
 /** PreviewBreak is where a request is no longer what the last one was. */
 export interface PreviewBreak {
@@ -698,11 +792,64 @@ export interface Redaction {
   count: number;
 }
 
+/** RegisterInjectorParams are the params of registerInjector: an injector as data, or one whose text the client is asked for. */
+export interface RegisterInjectorParams {
+  name: string;
+  description?: string | null;
+  when: When;
+  /** of on_input: an expression */
+  predicate?: string | null;
+  /** what first_turn counts; default session */
+  scope?: Scope | null;
+  /** of instructions; default system */
+  placement?: Placement | null;
+  /** of context; default as the layout says */
+  position?: Position | null;
+  /** of instructions placed as context or notice */
+  title?: string | null;
+  instructions?: string | null;
+  contextBlocks?: Array<ContextBlock> | null;
+  /** of all its text; default 256 KiB */
+  maxBytes?: number | null;
+  /** default skip */
+  onError?: OnError | null;
+  /** default host */
+  trust?: Trust | null;
+  /** of a notice; default turn */
+  retention?: Retention | null;
+  /** who gives a notice; default prism-rpc */
+  producer?: string | null;
+  /** default true */
+  enabled?: boolean | null;
+  /** the client answers applyInjector; no instructions and contextBlocks then */
+  callback?: boolean | null;
+  /** of a callback: what it is told beside the turn */
+  wants?: Array<Want> | null;
+  _meta?: unknown;
+}
+
+/** RegisterInjectorResult answers registerInjector. */
+export interface RegisterInjectorResult {
+  /** an injector of the client's of that name */
+  replaced: boolean;
+}
+
+/** Registrations are a list of injectors to register, each as strict as the params of registerInjector, also in params that are not. */
+export type Registrations = Array<RegisterInjectorParams>;
+
 /** A Resource is a document that travels inside a block. */
 export interface Resource {
   uri: string;
   mimeType?: string;
   text?: string;
+  _meta?: unknown;
+}
+
+/** A Resource is a document that travels inside a block. */
+export interface ResourceOpen {
+  uri?: string | null;
+  mimeType?: string | null;
+  text?: string | null;
   _meta?: unknown;
 }
 
@@ -713,6 +860,9 @@ export interface ResourceParam {
   text?: string | null;
   _meta?: unknown;
 }
+
+/** Retention says how long a notice stays in the dialogue. */
+export type Retention = "turn" | "keep";
 
 /** RetryEvent says that the provider failed before it answered anything, and is asked again. */
 export interface RetryEvent {
@@ -768,6 +918,9 @@ export interface RunningTurn {
   /** of the last event written to this connection */
   seq: number;
 }
+
+/** Scope says what an injector's first_turn is the first of. */
+export type Scope = "session" | "run";
 
 /** SecretValue is a value to redact, told over the wire. */
 export interface SecretValue {
@@ -855,6 +1008,23 @@ export interface ThinkingDelta {
   text: string;
 }
 
+/** Trust says whose words an injector's text is. */
+export type Trust = "host" | "workspace";
+
+/** TurnContext is what an injector sees of the turn, redacted. */
+export interface TurnContext {
+  sessionId: string;
+  runId: string;
+  turn: number;
+  /** the provider call within the turn, from 1 */
+  step: number;
+  input: Input;
+  /** the turn's; {} when it gave none */
+  metadata: Record<string, unknown>;
+  /** the end of the dialogue, where it was asked for */
+  history?: Array<Message>;
+}
+
 /** TurnEnded is the last event of a turn: a stop reason, or an error. */
 export interface TurnEnded {
   sessionId: string;
@@ -903,6 +1073,12 @@ export interface TurnStarted {
   requestId?: string | number | null;
 }
 
+/** UnregisterInjectorParams are the params of unregisterInjector. */
+export interface UnregisterInjectorParams {
+  name: string;
+  _meta?: unknown;
+}
+
 /** UpdateSessionParams are the params of updateSession: the given fields change, null restores what the configuration says. */
 export interface UpdateSessionParams {
   sessionId?: string | null;
@@ -939,6 +1115,9 @@ export interface UsageEvent {
   totalTokens?: number;
   context: ContextUse;
 }
+
+/** Want is something that a callback is told only when it asks for it. */
+export type Want = "history";
 
 /** When says on which turns an injector applies. */
 export type When = "first_turn" | "every_turn" | "on_input";
@@ -983,6 +1162,10 @@ export interface Methods {
   listInjectors: { params: ListInjectorsParams; result: ListInjectorsResult };
   /** Get the request that prompt would send, and why it is as it is; nothing is sent. */
   preview: { params: PreviewParams; result: PreviewResult };
+  /** Register an injector by name, until the connection ends; the last one of a name stands. */
+  registerInjector: { params: RegisterInjectorParams; result: RegisterInjectorResult };
+  /** Remove an injector that this client registered; one that is not there is none. */
+  unregisterInjector: { params: UnregisterInjectorParams; result: Empty };
   /** Take no new work; what runs goes on. */
   shutdown: { params: NoParams; result: null };
 }
@@ -1005,6 +1188,16 @@ export interface ServerNotifications {
   event: TurnEvent;
   /** What belongs to no turn; never before the first reply. */
   notice: Notice;
+}
+
+/** Every request that the server may send, by its method. */
+export interface ServerRequests {
+  /** Give the text of an injector registered with callback; null: nothing in this turn. */
+  applyInjector: { params: ApplyInjectorParams; result: ApplyInjectorResult | null };
+  /** Run the code that a bundle names, with --module-loader client; null: not this one. applyInjector then asks for the text. */
+  loadModule: { params: LoadModuleParams; result: LoadModuleResult | null };
+  /** Allow a bundle to read a resource outside of its folder; asked of a client that declared permitRead. */
+  permitRead: { params: PermitReadParams; result: PermitReadResult };
 }
 
 /** An event of a turn, told apart by its type. */

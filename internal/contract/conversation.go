@@ -127,6 +127,8 @@ func (c *Conversation) check(m message) error {
 	switch {
 	case m.JSONRPC != "2.0":
 		return errors.New("jsonrpc is not 2.0")
+	case m.Method != "" && m.ID != nil:
+		return c.asked(m)
 	case m.Method != "":
 		return c.notification(m)
 	case m.ID == nil:
@@ -143,12 +145,22 @@ func (c *Conversation) notification(m message) error {
 	rows := schema.ServerNotifications()
 	i := slices.IndexFunc(rows, func(n schema.Notification) bool { return n.Name == m.Method })
 	switch {
-	case i < 0 || m.ID != nil:
+	case i < 0:
 		return fmt.Errorf("%s is not in the table of what the server sends", m.Method)
 	case rows[i].Params != nil:
 		return c.schema.Check(rows[i].Params.Name(), m.Params)
 	}
 	return c.event(m.Params)
+}
+
+// asked checks a request of the server's.
+func (c *Conversation) asked(m message) error {
+	for _, r := range schema.ServerRequests() {
+		if r.Name == m.Method {
+			return c.schema.Check(r.Params.Name(), m.Params)
+		}
+	}
+	return fmt.Errorf("%s is not in the table of what the server asks", m.Method)
 }
 
 func (c *Conversation) event(params []byte) error {

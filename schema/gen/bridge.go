@@ -113,6 +113,9 @@ func (g *generator) rules(t reflect.Type, s *jsonschema.Schema, tag string) (req
 		word, arg, _ := strings.Cut(rule, "=")
 		switch word {
 		case "omitempty":
+		case "injectorname":
+			required = true
+			err = g.rule(t, s, word, arg)
 		case "required":
 			required = true
 			err = nonZero(t, s)

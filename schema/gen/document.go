@@ -55,6 +55,7 @@ type (
 		Components    components         `json:"components"`
 		Notifications map[string]descr   `json:"x-clientNotifications"`
 		FromServer    map[string]message `json:"x-serverNotifications"`
+		Asked         map[string]asked   `json:"x-serverRequests"`
 	}
 	info struct {
 		Title       string `json:"title"`
@@ -81,6 +82,11 @@ type (
 		Summary string         `json:"summary"`
 		Schema  jsontext.Value `json:"schema"`
 	}
+	asked struct {
+		Summary string         `json:"summary"`
+		Params  jsontext.Value `json:"params"`
+		Result  jsontext.Value `json:"result"`
+	}
 	components struct {
 		Schemas jsontext.Value       `json:"schemas"`
 		Errors  map[string]openError `json:"errors"`
@@ -98,7 +104,7 @@ func (g *generator) openRPC() ([]byte, error) {
 		OpenRPC:       "1.3.2",
 		Info:          info{"prism-rpc", about, strconv.Itoa(schema.ProtocolVersion) + ".0.0"},
 		Components:    components{Schemas: g.raw(g.defs), Errors: map[string]openError{}},
-		Notifications: map[string]descr{}, FromServer: map[string]message{},
+		Notifications: map[string]descr{}, FromServer: map[string]message{}, Asked: map[string]asked{},
 	}
 	for _, m := range schema.Methods() {
 		doc.Methods = append(doc.Methods, g.method(m))
@@ -111,6 +117,9 @@ func (g *generator) openRPC() ([]byte, error) {
 	}
 	for _, n := range schema.ServerNotifications() {
 		doc.FromServer[n.Name] = message{n.Summary, g.raw(g.serverParams(n))}
+	}
+	for _, r := range schema.ServerRequests() {
+		doc.Asked[r.Name] = asked{r.Summary, g.raw(ref(g.name(sent, r.Params))), g.raw(g.answer(r))}
 	}
 	if err := errors.Join(g.errs...); err != nil {
 		return nil, err
@@ -128,6 +137,15 @@ func (g *generator) serverParams(n schema.Notification) *jsonschema.Schema {
 		out.OneOf = append(out.OneOf, ref(g.name(sent, e.Shape)))
 	}
 	return out
+}
+
+// answer is what the client may say to a request of the server's.
+func (g *generator) answer(r schema.ServerRequest) *jsonschema.Schema {
+	result := ref(g.name(lenient, r.Result))
+	if r.Null {
+		return orNull(result)
+	}
+	return result
 }
 
 func (g *generator) method(m schema.Method) method {

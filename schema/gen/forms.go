@@ -20,6 +20,12 @@ var forms = map[formOf]string{
 		{"type": "string"},
 		{"type": "array", "items": {"$ref": "#/$defs/ContentBlockParam"}}]}`,
 
+	{lenient, reflect.TypeFor[schema.Input]()}: `{"anyOf": [
+		{"type": "string"},
+		{"type": "array", "items": {"$ref": "#/$defs/ContentBlockOpen"}}]}`,
+
+	{lenient, reflect.TypeFor[schema.Registrations]()}: `{"type": "array", "items": {"$ref": "#/$defs/RegisterInjectorParams"}}`,
+
 	{taken, reflect.TypeFor[schema.RunInstructions]()}: `{"anyOf": [
 		{"type": "string"},
 		{"const": false},
@@ -32,6 +38,7 @@ var forms = map[formOf]string{
 var alsoUsed = []formOf{
 	{sent, reflect.TypeFor[schema.ContentBlock]()},
 	{taken, reflect.TypeFor[schema.ContentBlock]()},
+	{lenient, reflect.TypeFor[schema.ContentBlock]()},
 	{taken, reflect.TypeFor[schema.LayerMode]()},
 }
 
@@ -93,6 +100,13 @@ var fields = map[fieldOf]fieldForm{
 	{taken, "ContentBlock.sha256"}:                      {`{"enum": ["", null]}`, false},
 	{taken, "ContentBlock.bytes"}:                       {`{"enum": [0, null]}`, false},
 	{taken, "MessagesParams.attachment"}:                {`{"type": "string", "pattern": "^([0-9a-f]{64})?$"}`, false},
+	{lenient, "ContextBlock.content"}:                   {`{"$ref": "#/$defs/InputOpen"}`, true},
+	{lenient, "ContentBlock.type"}:                      {`{"type": "string", "enum": ["text", "resource_link", "resource", "image"]}`, true},
+	{taken, "RegisterInjectorParams.when"}:              {`{"$ref": "#/$defs/When"}`, true},
+	{lenient, "PermitReadResult.allow"}:                 {`{"type": "boolean"}`, true},
+	{lenient, "ContentBlock.data"}:                      {`{"type": "string", "pattern": "` + paddedBase64 + `"}`, false},
+	{lenient, "ContentBlock.sha256"}:                    {`{"enum": ["", null]}`, false},
+	{lenient, "ContentBlock.bytes"}:                     {`{"enum": [0, null]}`, false},
 	{lenient, "CancelRequestParams.id"}:                 {requestID, true},
 	{lenient, "CancelledParams.requestId"}:              {requestID, true},
 	{sent, "EventError.data"}:                           {`{"$ref": "#/$defs/ErrorData"}`, true},
@@ -111,17 +125,28 @@ var namesList = fmt.Sprintf(`{"type": "array", "items": {"type": "string", "minL
 
 // wholes holds the rules of check methods that concern a whole object.
 var wholes = map[formOf]string{
-	{taken, reflect.TypeFor[schema.ContentBlock]()}: `{"anyOf": [
-		{"properties": {"type": {"const": "text"}, ` + noData + `}},
-		` + imageForm("image/png", "iVBORw0KGg[o-r]") + `,
-		` + imageForm("image/jpeg", "/9j/") + `,
-		` + imageForm("image/gif", "R0lGOD[dl]h") + `,
-		` + imageForm("image/webp", "UklGR[g-v]([A-Za-z0-9+/]){4}[BFJNRVZdhlptx159]XRUJQ") + `,
-		{"properties": {"type": {"const": "resource_link"}, ` + noData + `, "uri": {"type": "string", "minLength": 1}, "name": {"type": "string", "minLength": 1}}, "required": ["uri", "name"]},
-		{"properties": {"type": {"const": "resource"}, ` + noData + `, "resource": {"type": "object", "properties": {"uri": {"type": "string", "minLength": 1}}, "required": ["uri"]}}, "required": ["resource"]}]}`,
+	{taken, reflect.TypeFor[schema.RegisterInjectorParams]()}: `{"anyOf": [
+		{"properties": {"callback": {"const": true}, "instructions": {"enum": ["", null]}, "contextBlocks": {"type": "null"}}, "required": ["callback"]},
+		{"properties": {"callback": {"enum": [false, null]}, "wants": {"anyOf": [{"type": "array", "maxItems": 0}, {"type": "null"}]},
+			"instructions": {"type": "string", "pattern": "` + notBlank + `"}}, "required": ["instructions"]},
+		{"properties": {"callback": {"enum": [false, null]}, "wants": {"anyOf": [{"type": "array", "maxItems": 0}, {"type": "null"}]},
+			"placement": {"enum": ["system", "context", "", null]}, "contextBlocks": {"type": "array", "minItems": 1}}, "required": ["contextBlocks"]}]}`,
+
+	{lenient, reflect.TypeFor[schema.ContentBlock]()}: blockKinds,
+	{taken, reflect.TypeFor[schema.ContentBlock]()}:   blockKinds,
 
 	{taken, reflect.TypeFor[schema.MessagesParams]()}: `{"anyOf": [
 		{"properties": {"turn": {"type": "integer"}, "afterTurn": {"enum": [0, null]}, "limit": {"enum": [0, null]}, "attachment": {"enum": ["", null]}}, "required": ["turn"]},
 		{"properties": {"attachment": {"type": "string", "minLength": 1}, "turn": {"type": "null"}, "role": {"enum": ["", null]}, "afterTurn": {"enum": [0, null]}, "limit": {"enum": [0, null]}}, "required": ["attachment"]},
 		{"properties": {"turn": {"type": "null"}, "offset": {"type": "null"}, "role": {"enum": ["", null]}, "attachment": {"enum": ["", null]}}}]}`,
 }
+
+// blockKinds say what each kind of block needs.
+var blockKinds = `{"anyOf": [
+		{"properties": {"type": {"const": "text"}, ` + noData + `}},
+		` + imageForm("image/png", "iVBORw0KGg[o-r]") + `,
+		` + imageForm("image/jpeg", "/9j/") + `,
+		` + imageForm("image/gif", "R0lGOD[dl]h") + `,
+		` + imageForm("image/webp", "UklGR[g-v]([A-Za-z0-9+/]){4}[BFJNRVZdhlptx159]XRUJQ") + `,
+		{"properties": {"type": {"const": "resource_link"}, ` + noData + `, "uri": {"type": "string", "minLength": 1}, "name": {"type": "string", "minLength": 1}}, "required": ["uri", "name"]},
+		{"properties": {"type": {"const": "resource"}, ` + noData + `, "resource": {"type": "object", "properties": {"uri": {"type": "string", "minLength": 1}}, "required": ["uri"]}}, "required": ["resource"]}]}`

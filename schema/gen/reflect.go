@@ -66,6 +66,9 @@ func (g *generator) collect() error {
 			g.define(sent, n.Params)
 		}
 	}
+	for _, r := range schema.ServerRequests() {
+		g.define(sent, r.Params)
+	}
 	g.define(sent, reflect.TypeFor[schema.ErrorData]())
 	for _, f := range alsoUsed {
 		g.define(f.mode, f.typ)
@@ -79,6 +82,9 @@ func (g *generator) collect() error {
 	}
 	for _, n := range schema.CancelNotifications() {
 		g.define(lenient, n.Params)
+	}
+	for _, r := range schema.ServerRequests() {
+		g.define(lenient, r.Result)
 	}
 	g.errs = append(g.errs, unused(g.used, forms), unused(g.used, fields), unused(g.used, rawFields), unused(g.used, wholes))
 	return errors.Join(g.errs...)

@@ -38,6 +38,10 @@ func (g *generator) typeScript() []byte {
 	for _, n := range schema.ServerNotifications() {
 		fmt.Fprintf(&b, "  /** %s */\n  %s: %s;\n", n.Summary, key(n.Name), g.tsServer(n))
 	}
+	b.WriteString("}\n\n/** Every request that the server may send, by its method. */\nexport interface ServerRequests {\n")
+	for _, r := range schema.ServerRequests() {
+		fmt.Fprintf(&b, "  /** %s */\n  %s: { params: %s; result: %s };\n", r.Summary, key(r.Name), g.name(sent, r.Params), tsType(g.answer(r), ""))
+	}
 	b.WriteString("}\n\n/** An event of a turn, told apart by its type. */\nexport type TurnEvent =\n")
 	for _, e := range schema.Events() {
 		b.WriteString("  | " + g.name(sent, e.Shape) + "\n")
