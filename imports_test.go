@@ -22,15 +22,16 @@ const module = "github.com/prism-rpc/prism-rpc/"
 // arrows says which packages of this module each package may import, outside
 // its tests. Every arrow points down.
 var arrows = map[string][]string{
-	"cmd/prism-rpc":     {"assemble", "inject", "internal/config", "internal/panics", "internal/plain", "provider", "provider/mock", "provider/openai", "redact", "rpc", "schema", "session", "session/filestore", "session/memstore"},
+	"cmd/prism-rpc":     {"assemble", "inject", "inject/ambient", "internal/config", "internal/panics", "internal/plain", "provider", "provider/mock", "provider/openai", "redact", "rpc", "schema", "session", "session/filestore", "session/memstore"},
 	"rpc":               {"inject", "inject/bundle", "internal/panics", "internal/plain", "redact", "schema", "session"},
-	"session":           {"assemble", "inject", "internal/panics", "internal/plain", "provider", "redact", "schema"},
+	"session":           {"assemble", "inject", "inject/ambient", "internal/panics", "internal/plain", "provider", "redact", "schema"},
 	"session/filestore": {"schema", "session", "session/internal/listing", "session/internal/sequence"},
 	"session/memstore":  {"schema", "session", "session/internal/listing", "session/internal/sequence"},
-	"assemble":          {"inject", "provider", "redact", "schema"},
+	"assemble":          {"inject", "inject/ambient", "provider", "redact", "schema"},
 	"inject":            {"inject/predicate", "internal/plain", "redact", "schema"},
 	"inject/bundle":     {"inject", "internal/plain", "redact", "schema"},
 	"inject/wasm":       {"inject", "inject/bundle", "internal/panics", "schema"},
+	"inject/ambient":    {"schema"},
 	"inject/predicate":  {"schema"},
 	"inject/trivial":    {"schema"},
 	"provider":          {"schema"},

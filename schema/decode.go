@@ -109,6 +109,7 @@ var rules = sync.OnceValue(func() *validator.Validate {
 	})
 	must(v.RegisterValidation("sessionid", func(f validator.FieldLevel) bool { return ValidSessionID(f.Field().String()) }))
 	must(v.RegisterValidation("producer", func(f validator.FieldLevel) bool { return ValidProducer(f.Field().String()) }))
+	must(v.RegisterValidation("spliceid", func(f validator.FieldLevel) bool { return ValidSpliceID(f.Field().String()) }))
 	must(v.RegisterValidation("injectorname", func(f validator.FieldLevel) bool { return ValidInjectorName(f.Field().String()) }))
 	return v
 })
@@ -267,6 +268,8 @@ func sentence(f validator.FieldError) string {
 		return "must be 1 to 128 of A-Z a-z 0-9 . _ -, not begin with . or -, not end with a dot, and not be a Windows device name"
 	case "producer":
 		return "must be 1 to 64 of A-Z a-z 0-9 . _ / @ -, begin with a letter, a digit or @, and not be \"plugin\""
+	case "spliceid":
+		return "must be 1 to 128 printable ASCII characters without blanks"
 	case "injectorname":
 		return "must be 1 to 128 bytes of NFC text without control, format or invisible characters and without blank ends, and not \"false\""
 	}

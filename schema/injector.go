@@ -107,7 +107,8 @@ const (
 	OriginConfig  Origin = "config"
 	OriginBundle  Origin = "bundle" // found on disk
 	OriginBuiltin Origin = "builtin"
-	OriginUser    Origin = "user" // a reminder; not among the injectors
+	OriginUser    Origin = "user"   // a reminder; not among the injectors
+	OriginSplice  Origin = "splice" // spliceContext; it names no injector
 )
 
 // InjectorSpec is an injector as data, as configuration writes it.
