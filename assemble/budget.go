@@ -8,7 +8,7 @@ import (
 )
 
 // Drop leaves out blocks, one after another, until fits takes the size in
-// bytes of those that stay (P17): first the host's, the last one first, then
+// bytes of those that stay (P17). DropAmbient comes before it. First the host's, the last one first, then
 // injected ones, of the lowest priority first and of those the last. A block
 // is never cut.
 func Drop(blocks []Block, fits func(bytes int) bool) (kept, dropped []Block) {

@@ -16,6 +16,7 @@ type Request struct {
 	Options schema.RunOptions
 
 	Layers  []Layer // of the system text, injected ones among them
+	Ambient []Ambient
 	Blocks  []Block // as Sources.Collect returns them
 	History provider.History
 	Input   []schema.ContentBlock
@@ -79,8 +80,11 @@ func filled(segments ...provider.Segment) []provider.Segment {
 	})
 }
 
+// System is the system text: the layers, then the ambient blocks.
+func (r *Request) System() string { return AppendAmbient(ComposeSystem(r.Layers), r.Ambient) }
+
 func (r *Request) system() []provider.Message {
-	text := ComposeSystem(r.Layers)
+	text := r.System()
 	if text == "" {
 		return nil
 	}

@@ -49,7 +49,7 @@ func (s *server) greeted(options *schema.InitializeOptions) error {
 		return schema.Under("initializationOptions", err)
 	}
 	s.permits.Store(options.PermitRead)
-	s.initialized = true
+	s.initialized, s.modules = true, options.Modules
 	return nil
 }
 
@@ -86,6 +86,8 @@ func features() []string {
 		"injectors",
 		"callbacks",
 		"permitRead",
+		"contextInjections",
+		"modules",
 	}
 }
 
@@ -97,6 +99,7 @@ func (s *server) limits() map[string]int {
 		"maxQueue": of.MaxQueue, "maxQueueBytes": of.MaxQueueBytes, "maxRunning": of.MaxRunning, "maxAnswer": of.MaxAnswer,
 		"maxSelected": schema.MaxSelected, "maxMetadataBytes": schema.MaxMetadataBytes, "maxRequestKeyBytes": schema.MaxRequestKeyBytes,
 		"maxInjectors": inject.MaxInjectors, "maxInjectorBytes": schema.MaxInjectorBytes, "maxInjectorBlocks": schema.MaxInjectorBlocks,
+		"maxSplices": schema.MaxSplices, "maxSpliceBytes": schema.MaxAmbientBytes,
 		"maxBlockBytes": schema.MaxBlockBytes, "maxKnown": schema.MaxKnownNames,
 		"maxImageBytes": schema.MaxImageBytes, "maxImages": schema.MaxImages,
 		"callbackHistoryBytes": schema.MaxCallbackHistory,

@@ -196,6 +196,20 @@ var limitRows = map[string]limitRow{
 		require.Equal(t, codeUnknownInjector, p.ask("prompt", `{"input":"hi","instructionInjectors":`+names(limit)+`}`).Error.Code)
 		return p.ask("prompt", `{"input":"hi","instructionInjectors":`+names(limit+1)+`}`)
 	}},
+	"maxSplices": {codeInvalidParams, func(t *testing.T, limit int) answered {
+		p := serving(t, Options{})
+		for range limit {
+			require.Nil(t, p.ask("spliceContext", `{"name":"n","content":"x","id":null}`).Error)
+		}
+		require.Nil(t, p.ask("newSession", `{"sessionId":"other"}`).Error)
+		require.Nil(t, p.ask("spliceContext", `{"sessionId":"other","name":"n","content":"x"}`).Error, "the bound is a session's")
+		return p.ask("spliceContext", `{"name":"n","content":"x"}`)
+	}},
+	"maxSpliceBytes": {codeInvalidParams, func(t *testing.T, limit int) answered {
+		p := serving(t, Options{})
+		require.Nil(t, p.ask("spliceContext", `{"name":"n","content":`+of(limit-1)+`}`).Error)
+		return p.ask("spliceContext", `{"name":"n","content":`+of(limit)+`}`)
+	}},
 	"maxMetadataBytes": {codeInvalidParams, func(t *testing.T, limit int) answered {
 		p := serving(t, Options{}, "ok")
 		room := limit - len(`{"a":""}`)

@@ -39,7 +39,7 @@ func (s *server) runOptions(c *call, p *schema.PromptParams) session.RunOptions 
 	o := session.RunOptions{
 		Names: p.InstructionInjectors, Instructions: p.Instructions, ContextBlocks: p.ContextBlocks,
 		Model: p.Model, Metadata: p.Metadata, Options: p.Options, RequestID: jsontext.Value(c.id), RequestKey: p.RequestKey,
-		Secrets: p.Redact, OnEvent: s.onEvent,
+		Modules: s.modules, Secrets: p.Redact, OnEvent: s.onEvent,
 	}
 	if p.ExpectedTurn != nil {
 		o.ExpectedTurn = *p.ExpectedTurn

@@ -55,6 +55,7 @@ type server struct {
 	stopping       bool // after shutdown: no new work
 	exited         bool
 	defaultSession string
+	modules        schema.Modules // the client's
 }
 
 func newServer(o Options) *server {
@@ -128,6 +129,9 @@ func (s *server) methods() map[string]begin {
 
 		"registerInjector":   now(s.registerInjector),
 		"unregisterInjector": now(s.unregisterInjector),
+		"spliceContext":      later(s.spliceContext),
+		"unspliceContext":    later(s.unspliceContext),
+		"listContext":        later(s.listContext),
 	}
 }
 

@@ -12,7 +12,7 @@ func (s *server) newSession(c *call, p *schema.NewSessionParams) (reply, error) 
 	}
 	made, err := s.Sessions.Create(orZero(p.SessionID), schema.SessionSettings{
 		Instructions: p.Instructions, InstructionInjectors: p.InstructionInjectors,
-		Model: p.Model, Metadata: p.Metadata, CWD: p.CWD,
+		Model: p.Model, Metadata: p.Metadata, CWD: p.CWD, ContextInjections: p.ContextInjections,
 	}, p.Redact)
 	if err != nil {
 		return reply{}, err

@@ -23,6 +23,8 @@ func shorten(v any, room int) any {
 		return shortSessions(*v, room)
 	case *schema.ListInjectorsResult:
 		return shortInjectors(*v, room)
+	case *schema.ListContextResult:
+		return shortContext(*v, room)
 	case *schema.TurnEnded:
 		return shortEnd(*v, room)
 	case *schema.InjectedEvent:

@@ -6,18 +6,26 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds on ambient blocks (protocol §10), and on what arms the built-in ones.
+// Bounds on ambient blocks (protocol §10).
 const (
-	MaxSplices        = 64       // of one session
-	MaxAmbientBlocks  = 64       // configured
-	MaxAmbientBytes   = 64 << 10 // of one block, name and content together
-	MaxProtectedPaths = 1000
+	MaxSplices       = 64       // of one session
+	MaxAmbientBlocks = 64       // configured
+	MaxAmbientBytes  = 64 << 10 // of one block, name and content together
 )
 
 // An AmbientBlock is a text under a heading, at the end of the system text (A5).
 type AmbientBlock struct {
 	Name    string `json:"name"`
 	Content string `json:"content"`
+}
+
+// Check tells what is wrong with a block, as a *ParamsError; nil when nothing
+// is.
+func (b AmbientBlock) Check() error {
+	if err := b.check(); err != nil {
+		return err
+	}
+	return nil
 }
 
 func (b *AmbientBlock) check() *ParamsError {
@@ -81,12 +89,15 @@ type SpliceContextParams struct {
 	SessionID *string  `json:"sessionId,omitempty" validate:"omitempty,sessionid"`
 	ID        *string  `json:"id,omitempty" validate:"omitempty,spliceid"` // absent: one is made
 	Name      string   `json:"name" validate:"required"`                   // the heading
-	Content   *string  `json:"content" validate:"required"`
+	Content   *string  `json:"content"`
 	Lifetime  Lifetime `json:"lifetime,omitempty" validate:"omitempty,oneof=session next"` // default session
 	Meta
 }
 
 func (p *SpliceContextParams) check() *ParamsError {
+	if p.Content == nil {
+		return BadField("content", "required", "is missing")
+	}
 	b := AmbientBlock{Name: p.Name, Content: *p.Content}
 	return b.check()
 }

@@ -18,15 +18,18 @@ var allParams = map[string]struct {
 	make func() any
 	base map[string]any
 }{
-	"prompt":        {func() any { return new(schema.PromptParams) }, map[string]any{"input": "hi"}},
-	"newSession":    {func() any { return new(schema.NewSessionParams) }, nil},
-	"setModel":      {func() any { return new(schema.SetModelParams) }, map[string]any{"model": "m"}},
-	"state":         {func() any { return new(schema.SessionParams) }, nil},
-	"messages":      {func() any { return new(schema.MessagesParams) }, nil},
-	"abort":         {func() any { return new(schema.AbortParams) }, nil},
-	"listInjectors": {func() any { return new(schema.ListInjectorsParams) }, nil},
-	"initialize":    {func() any { return new(schema.InitializeParams) }, nil},
-	"ping":          {func() any { return new(schema.NoParams) }, nil},
+	"prompt":          {func() any { return new(schema.PromptParams) }, map[string]any{"input": "hi"}},
+	"newSession":      {func() any { return new(schema.NewSessionParams) }, nil},
+	"setModel":        {func() any { return new(schema.SetModelParams) }, map[string]any{"model": "m"}},
+	"state":           {func() any { return new(schema.SessionParams) }, nil},
+	"messages":        {func() any { return new(schema.MessagesParams) }, nil},
+	"abort":           {func() any { return new(schema.AbortParams) }, nil},
+	"listInjectors":   {func() any { return new(schema.ListInjectorsParams) }, nil},
+	"spliceContext":   {func() any { return new(schema.SpliceContextParams) }, map[string]any{"name": "n", "content": "c"}},
+	"unspliceContext": {func() any { return new(schema.UnspliceContextParams) }, map[string]any{"id": "a"}},
+	"listContext":     {func() any { return new(schema.ListContextParams) }, nil},
+	"initialize":      {func() any { return new(schema.InitializeParams) }, nil},
+	"ping":            {func() any { return new(schema.NoParams) }, nil},
 }
 
 // kinds are values of every JSON type, none of which is right by accident.
@@ -57,6 +60,8 @@ func takes(f reflect.StructField) []string {
 		return nil // 1.5 is a number, but not this one
 	case reflect.Slice:
 		return []string{"array"}
+	case reflect.Bool:
+		return []string{"boolean"}
 	}
 	return []string{"object"}
 }

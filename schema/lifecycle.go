@@ -35,6 +35,7 @@ type InitializeOptions struct {
 
 	Injectors  Registrations `json:"injectors,omitempty" validate:"omitempty,max=1000"` // to register; one that is wrong fails initialize
 	PermitRead bool          `json:"permitRead,omitzero"`                               // the client answers permitRead
+	Modules    Modules       `json:"modules,omitzero"`                                  // what the client has, over what is configured
 
 	// MaxMessageBytes bounds each message that the server writes, framing
 	// included; more than the server's own limit is that.

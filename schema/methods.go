@@ -68,6 +68,12 @@ func Methods() []Method {
 			Params: of[RegisterInjectorParams](), Result: of[RegisterInjectorResult]()},
 		{Name: "unregisterInjector", Summary: "Remove an injector that this client registered; one that is not there is none.",
 			Params: of[UnregisterInjectorParams](), Result: of[Empty]()},
+		{Name: "spliceContext", Summary: "Add an ambient block to a session, from its next call of a model on, or replace one.",
+			Params: of[SpliceContextParams](), Result: of[SpliceContextResult](), Errors: append(slices.Clone(read), KindSessionLocked)},
+		{Name: "unspliceContext", Summary: "Take an ambient block out; one that isn't there is no error.",
+			Params: of[UnspliceContextParams](), Result: of[Empty](), Errors: append(slices.Clone(read), KindSessionLocked)},
+		{Name: "listContext", Summary: "List a session's ambient blocks, in their order.",
+			Params: of[ListContextParams](), Result: of[ListContextResult](), Errors: read},
 		{Name: "shutdown", Summary: "Take no new work; what runs goes on.", Params: of[NoParams]()},
 		{Name: "exit", Summary: "Cancel what is left and end the process.", Params: of[NoParams](), Notification: true},
 	}

@@ -14,6 +14,23 @@ export interface AbortResult {
   aborted: boolean;
 }
 
+/** AmbientInfo describes one ambient block. */
+export interface AmbientInfo {
+  /** of a spliced one */
+  id?: string;
+  name: string;
+  /** builtin, config or splice */
+  origin: Origin;
+  /** as it is sent, heading and all */
+  bytes: number;
+  /** of the same, redacted */
+  sha256: string;
+  lifetime?: Lifetime;
+  rendered: boolean;
+  /** redacted; where the params ask for it */
+  content?: string;
+}
+
 /** ApplyInjectorParams ask for an injector's text. */
 export interface ApplyInjectorParams {
   name: string;
@@ -324,6 +341,8 @@ export interface InitializeOptions {
   injectors?: Registrations | null;
   /** the client answers permitRead */
   permitRead?: boolean | null;
+  /** what the client has, over what is configured */
+  modules?: Modules | null;
   /** MaxMessageBytes bounds each message that the server writes, framing included; more than the server's own limit is that. */
   maxMessageBytes?: number | null;
 }
@@ -442,6 +461,25 @@ export type LayerMode = "append" | "prepend" | "replace" | "disable";
 /** Layout is the order in which a request's parts stand. */
 export type Layout = "cache_aware" | "legacy";
 
+/** Lifetime says how long a spliced block stays. */
+export type Lifetime = "session" | "next";
+
+/** ListContextParams are the params of listContext. */
+export interface ListContextParams {
+  sessionId?: string | null;
+  /** the blocks' contents too */
+  text?: boolean | null;
+  _meta?: unknown;
+}
+
+/** ListContextResult answers listContext: the ambient blocks in their order, and whether the session's turns carry them. */
+export interface ListContextResult {
+  enabled: boolean;
+  blocks: Array<AmbientInfo>;
+  /** members that are shortened, the whole being too large for a message */
+  cut?: Array<string>;
+}
+
 /** ListInjectorsParams are the params of listInjectors. */
 export interface ListInjectorsParams {
   sessionId?: string | null;
@@ -534,6 +572,14 @@ export interface MessagesResult {
   attachment?: Attachment;
 }
 
+/** Modules say which of the host's parts the built-in ambient blocks may talk about: those that are given, while Enabled, the switch of them all, is. */
+export interface Modules {
+  enabled?: boolean | null;
+  todos?: boolean | null;
+  planMode?: boolean | null;
+  background?: boolean | null;
+}
+
 /** NamedSessionParams name a session that must be named. */
 export interface NamedSessionParams {
   sessionId: string;
@@ -552,6 +598,8 @@ export interface NewSessionParams {
   metadata?: Record<string, unknown> | null;
   cwd?: string | null;
   redact?: Array<SecretValue> | null;
+  /** its turns carry ambient blocks; absent: as configured */
+  contextInjections?: boolean | null;
   _meta?: unknown;
 }
 
@@ -601,7 +649,7 @@ export interface OpenRPCMethod {
 }
 
 /** Origin says who brought an injector. */
-export type Origin = "host" | "client" | "file" | "config" | "bundle" | "builtin" | "user";
+export type Origin = "host" | "client" | "file" | "config" | "bundle" | "builtin" | "user" | "splice";
 
 /** PermitReadParams ask whether a file may be read. */
 export interface PermitReadParams {
@@ -995,6 +1043,26 @@ export interface Source {
   summary: string;
 }
 
+/** SpliceContextParams are the params of spliceContext. */
+export interface SpliceContextParams {
+  sessionId?: string | null;
+  /** absent: one is made */
+  id?: string | null;
+  /** the heading */
+  name: string;
+  content: string;
+  /** default session */
+  lifetime?: Lifetime | null;
+  _meta?: unknown;
+}
+
+/** SpliceContextResult answers spliceContext. */
+export interface SpliceContextResult {
+  id: string;
+  /** false: the session's contextInjections is off, and the block is kept for when it is on */
+  rendered: boolean;
+}
+
 /** StopReason says why a turn ended well. */
 export type StopReason = "end_turn" | "max_tokens" | "refusal" | "max_turn_requests" | "cancelled";
 
@@ -1079,6 +1147,13 @@ export interface UnregisterInjectorParams {
   _meta?: unknown;
 }
 
+/** UnspliceContextParams are the params of unspliceContext. */
+export interface UnspliceContextParams {
+  sessionId?: string | null;
+  id: string;
+  _meta?: unknown;
+}
+
 /** UpdateSessionParams are the params of updateSession: the given fields change, null restores what the configuration says. */
 export interface UpdateSessionParams {
   sessionId?: string | null;
@@ -1087,6 +1162,7 @@ export interface UpdateSessionParams {
   instructionInjectors?: Array<string> | null | null;
   model?: string | null | null;
   metadata?: Record<string, unknown> | null | null;
+  contextInjections?: boolean | null | null;
   _meta?: unknown;
 }
 
@@ -1166,6 +1242,12 @@ export interface Methods {
   registerInjector: { params: RegisterInjectorParams; result: RegisterInjectorResult };
   /** Remove an injector that this client registered; one that is not there is none. */
   unregisterInjector: { params: UnregisterInjectorParams; result: Empty };
+  /** Add an ambient block to a session, from its next call of a model on, or replace one. */
+  spliceContext: { params: SpliceContextParams; result: SpliceContextResult };
+  /** Take an ambient block out; one that isn't there is no error. */
+  unspliceContext: { params: UnspliceContextParams; result: Empty };
+  /** List a session's ambient blocks, in their order. */
+  listContext: { params: ListContextParams; result: ListContextResult };
   /** Take no new work; what runs goes on. */
   shutdown: { params: NoParams; result: null };
 }

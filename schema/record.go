@@ -16,13 +16,16 @@ const (
 	RecordTurn       = "turn"       // a turn committed
 	RecordFailed     = "failed"     // a turn ended without being committed
 	RecordCompaction = "compaction" // a summary stands for older turns in what is sent
+	RecordSplice     = "splice"     // an ambient block was added, or one replaced
+	RecordUnsplice   = "unsplice"   // one was taken out
 )
 
 // KnownRecord tells whether t is a type of record that this program writes. A
 // log that holds another is a newer program's: it can be read, not written.
 func KnownRecord(t string) bool {
 	switch t {
-	case RecordSession, RecordSettings, RecordStarted, RecordPartial, RecordTurn, RecordFailed, RecordCompaction:
+	case RecordSession, RecordSettings, RecordStarted, RecordPartial, RecordTurn, RecordFailed, RecordCompaction,
+		RecordSplice, RecordUnsplice:
 		return true
 	}
 	return false
@@ -59,6 +62,7 @@ type SessionSettings struct {
 	Model                string         `json:"model,omitempty"`
 	Metadata             jsontext.Value `json:"metadata,omitempty"`
 	CWD                  string         `json:"cwd,omitempty"`
+	ContextInjections    *bool          `json:"contextInjections,omitempty"`
 }
 
 // StartedRecord keeps a turn's input before the provider is called, so that a
@@ -98,6 +102,7 @@ type TurnRecord struct {
 	Redacted   []Redaction      `json:"redacted,omitempty"`
 	Key        string           `json:"key,omitempty"`    // a hash of the request key
 	Params     string           `json:"params,omitempty"` // a hash of the params that came with it
+	Spent      []int            `json:"spent,omitempty"`  // serials of the splices of lifetime next that it carried
 	Messages   []jsontext.Value `json:"messages"`
 }
 
@@ -123,4 +128,38 @@ type CompactionRecord struct {
 	At         string         `json:"at"`
 	Usage      Usage          `json:"usage"` // of the summarising call
 	Summary    jsontext.Value `json:"summary"`
+}
+
+// SpliceRecord adds an ambient block at the end of the session's spliced ones,
+// or in the place of the one that has its ID. Serials rise through a log, so
+// that a turn's Spent means this block and no later one of the same ID. Name
+// and Content are redacted.
+type SpliceRecord struct {
+	RecordHead
+	Serial   int      `json:"serial"`
+	At       string   `json:"at"`
+	ID       string   `json:"id"`
+	Lifetime Lifetime `json:"lifetime"`
+	AmbientBlock
+}
+
+// Check tells what is wrong with a record that was read; nil when nothing is.
+// Markers may have made its text longer than what was asked for.
+func (r *SpliceRecord) Check() error {
+	switch {
+	case r.Name == "" || !oneLine(r.Name):
+		return BadField("name", "line", "is no heading")
+	case !ValidSpliceID(r.ID):
+		return BadField("id", "spliceid", "names no block")
+	case r.Lifetime != LifetimeSession && r.Lifetime != LifetimeNext:
+		return BadField("lifetime", "oneof", "is not known")
+	}
+	return nil
+}
+
+// UnspliceRecord takes the block of that serial out.
+type UnspliceRecord struct {
+	RecordHead
+	Serial int    `json:"serial"`
+	At     string `json:"at"`
 }

@@ -20,6 +20,7 @@ type NewSessionParams struct {
 	Metadata             jsontext.Value `json:"metadata,omitempty"`
 	CWD                  string         `json:"cwd,omitempty" validate:"max=4096"`
 	Redact               []SecretValue  `json:"redact,omitempty" validate:"omitempty,max=256,dive"`
+	ContextInjections    *bool          `json:"contextInjections,omitempty"` // its turns carry ambient blocks; absent: as configured
 	Meta
 }
 
@@ -50,6 +51,7 @@ type UpdateSessionParams struct {
 	InstructionInjectors Patch[[]string]       `json:"instructionInjectors,omitzero"`
 	Model                Patch[string]         `json:"model,omitzero"`
 	Metadata             Patch[jsontext.Value] `json:"metadata,omitzero"`
+	ContextInjections    Patch[bool]           `json:"contextInjections,omitzero"`
 	Meta
 }
 

@@ -2,7 +2,6 @@ package session
 
 import (
 	"errors"
-	"slices"
 
 	"github.com/prism-rpc/prism-rpc/provider"
 	"github.com/prism-rpc/prism-rpc/schema"
@@ -90,20 +89,20 @@ func (r *Run) condensed(req *provider.Request, reason schema.CompactionReason, u
 	}
 	s := r.session
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return withHistory(req, s.sent(r.redactor))
+	history := s.sent(r.redactor)
+	s.mu.Unlock()
+	return r.nextCall(req, history)
 }
 
-// withHistory is req with another history; all else, what was injected too, is
-// as it was (P12).
-func withHistory(req *provider.Request, history provider.History) *provider.Request {
-	other := *req
-	other.Segments = slices.Clone(req.Segments)
-	for i := range other.Segments {
-		if other.Segments[i].Kind == provider.SegmentHistory {
-			other.Segments[i].History = history
-		}
-	}
+// nextCall is req for the turn's next call of the model: with that history and
+// with what was spliced meanwhile (A6); all else, what was injected too, is as
+// it was (P12).
+func (r *Run) nextCall(req *provider.Request, history provider.History) *provider.Request {
+	p := r.planned
+	p.request.History = history
+	r.renewAmbient(p)
+	other, built := *req, p.request.Build()
+	other.Segments, other.Injected = built.Segments, built.Injected
 	return &other
 }
 

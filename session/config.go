@@ -27,6 +27,7 @@ type Config struct {
 	Names     []string              // the sessions' base list
 	Injectors []inject.Injector     // selected on every turn, after the names
 	Blocks    []schema.ContextBlock // host context blocks of every request
+	Ambient   Ambient               // what stands at the end of the system text; default nothing
 
 	Context    []assemble.ContextProvider
 	Middleware []assemble.Middleware

@@ -68,6 +68,7 @@ func (r *Run) attempt() outcome {
 		return o
 	}
 	req, o.result, o.err = r.ask(req)
+	o.injected = req.Injected
 	o.text = r.answer()
 	o.size = sizeOf(req) + len(o.text)
 	if o.err == nil {
@@ -241,6 +242,7 @@ func (s *Session) keep(t *schema.TurnRecord, red *redact.Redactor) {
 			s.compacted.sent.Append(m)
 		}
 	}
+	s.spend(t.Spent)
 	s.usage = s.usage.Add(t.Usage)
 	s.counted = countedTokens(t.Usage)
 	s.interrupted = nil

@@ -51,6 +51,7 @@ func (s *Session) logTurn(r *Run, o *outcome) error {
 	}
 	s.logMu.Lock()
 	defer s.logMu.Unlock()
+	s.writeEdits() // those before it, so that what it has used up stands before it
 	if err := s.log.Commit(r.turn, b); err != nil {
 		return storeFailed(err)
 	}
@@ -71,7 +72,7 @@ func (r *Run) record(o *outcome) (*schema.TurnRecord, error) {
 	return &schema.TurnRecord{
 		RecordHead: head(schema.RecordTurn), Turn: r.turn, RunID: r.id, At: stamp(time.Now()), Model: r.model,
 		StopReason: o.result.StopReason, Usage: o.result.Usage, Injected: notNil(o.injected), Redacted: r.tally.list(),
-		Key: r.keyHash, Params: r.paramsHash, Messages: []jsontext.Value{user, assistant},
+		Key: r.keyHash, Params: r.paramsHash, Spent: r.carried, Messages: []jsontext.Value{user, assistant},
 	}, nil
 }
 
@@ -221,6 +222,10 @@ func (s *Session) replay(record []byte) error {
 		return replayAs(record, s.replayFailed)
 	case schema.RecordCompaction:
 		return replayAs(record, s.replayCompaction)
+	case schema.RecordSplice:
+		return replayAs(record, s.replaySplice)
+	case schema.RecordUnsplice:
+		return replayAs(record, s.replayUnsplice)
 	}
 	return nil // of a newer program; the store lets it be read, not written to
 }

@@ -73,8 +73,8 @@ func (m *Manager) release(s *Session) error {
 }
 
 // Fork makes a new session of the turns of another one, up to and with turn; a
-// negative turn means all. Settings go along, request keys don't. Sync makes
-// it durable. Errors: ErrNotFound, *schema.ParamsError, ErrStore.
+// negative turn means all. Settings and spliced blocks go along as they are now,
+// request keys don't. Sync makes it durable. Errors: ErrNotFound, *schema.ParamsError, ErrStore.
 func (m *Manager) Fork(id string, turn int, newID string) (*Session, error) {
 	from, err := m.View(id)
 	if err != nil {
@@ -101,11 +101,11 @@ func (m *Manager) Fork(id string, turn int, newID string) (*Session, error) {
 	return m.add(s)
 }
 
-// copyTurns gives the committed turns up to turn, and the compactions of none
-// but these, as records of another session.
+// copyTurns gives the committed turns up to turn, the compactions of none but
+// these, and the spliced blocks as they are now, as records of another session.
 func (s *Session) copyTurns(turn int) ([]any, error) {
 	s.mu.Lock()
-	turns, history, last := s.turns, s.history, s.compacted.record()
+	turns, history, last, spliced := s.turns, s.history, s.compacted.record(), s.copySplices()
 	s.mu.Unlock()
 	if turn > len(turns) {
 		return nil, schema.BadField("turn", "max", fmt.Sprintf("the session has %d turns", len(turns)))
@@ -114,7 +114,8 @@ func (s *Session) copyTurns(turn int) ([]any, error) {
 		turn = len(turns)
 	}
 	if s.manager.cfg.Store != nil {
-		return s.readTurns(turn)
+		records, err := s.readTurns(turn)
+		return append(records, spliced...), err
 	}
 	var records []any
 	for n := 1; n <= turn; n++ {
@@ -128,7 +129,7 @@ func (s *Session) copyTurns(turn int) ([]any, error) {
 	if last != nil && last.Turn <= turn {
 		records = append(records, last)
 	}
-	return records, nil
+	return append(records, spliced...), nil
 }
 
 // record is what is known of a turn without a log.
@@ -140,7 +141,7 @@ func (t turnInfo) record(n int) *schema.TurnRecord {
 	return record
 }
 
-// readTurns reads copyTurns' records from the log.
+// readTurns reads copyTurns' turns and compactions from the log.
 func (s *Session) readTurns(turns int) ([]any, error) {
 	var records []any
 	err := s.manager.cfg.Store.Read(s.id, func(record []byte) error {
@@ -172,7 +173,7 @@ func copyOf(record []byte, turns int) (copied any, err error) {
 	switch h.T {
 	case schema.RecordTurn:
 		err = replayAs(record, func(r *schema.TurnRecord) error {
-			r.Key, r.Params = "", ""
+			r.Key, r.Params, r.Spent = "", "", nil
 			copied = r
 			return nil
 		})
@@ -182,7 +183,7 @@ func copyOf(record []byte, turns int) (copied any, err error) {
 	return copied, err
 }
 
-// fill makes records of from, of turns and compactions, the session's.
+// fill makes records of from, of turns, compactions and splices, the session's.
 func (s *Session) fill(from *Session, records []any) error {
 	if err := s.openLog(); err != nil {
 		return err
@@ -205,6 +206,10 @@ func (s *Session) fill(from *Session, records []any) error {
 			s.keep(r, red)
 		case *schema.CompactionRecord:
 			s.keepCompaction(r, red)
+		case *schema.SpliceRecord:
+			if err := s.replaySplice(r); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -219,6 +224,8 @@ func hideMessages(record any, red *redact.Redactor) {
 		}
 	case *schema.CompactionRecord:
 		r.Summary = red.JSON(r.Summary, nil)
+	case *schema.SpliceRecord:
+		r.Name, r.Content = red.Text(r.Name, nil), red.Text(r.Content, nil)
 	}
 }
 

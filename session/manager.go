@@ -43,8 +43,12 @@ type Manager struct {
 	workers  sync.WaitGroup
 }
 
-// NewManager makes a Manager. Close ends it.
+// NewManager makes a Manager. Close ends it. The error is a
+// *schema.ParamsError about Config.Ambient.
 func NewManager(cfg Config) (*Manager, error) {
+	if err := schema.CheckAmbient("contextBlocks", cfg.Ambient.Blocks); err != nil {
+		return nil, err
+	}
 	cfg.setDefaults()
 	m := &Manager{cfg: cfg, sessions: map[string]*Session{}, deleting: map[string]int{}, order: list.New(), frameSeed: newFrameSeed()}
 	m.redactor.Store(cfg.Redactor)

@@ -21,6 +21,13 @@ type plan struct {
 	layers    []assemble.Layer // all of the system text, also those left out
 	decisions inject.Decisions // on the selected injectors
 	dropped   []assemble.Block // that found no room
+	ambient   ambientPart
+	injected  []schema.Injected // all but the ambient blocks
+}
+
+// report is what stands in the request, as it is told.
+func (p *plan) report() []schema.Injected {
+	return append(slices.Clip(p.injected), assemble.ReportAmbient(p.request.Ambient)...)
 }
 
 // plan asks the injectors and puts the parts of the run's request together.
@@ -44,12 +51,19 @@ func (r *Run) plan() (*plan, error) {
 		return nil, fmt.Errorf("context blocks: %w", err)
 	}
 	notices := assemble.InjectedNotices(decisions.Applied())
-	blocks, p.dropped = assemble.Drop(blocks, r.roomBeside(p.layers, notices))
+	room := r.roomBeside(p.layers, notices)
+	p.ambient = r.ambientPart()
+	ambient := p.ambient.fit(blocks, room)
+	if len(ambient) == 0 { // else there is room for all blocks
+		blocks, p.dropped = assemble.Drop(blocks, room)
+	}
 	p.request = assemble.Request{
 		Model: r.model, Layout: r.layout(), Options: r.Options,
-		Layers: p.layers, Blocks: blocks, History: sent, Input: r.input, Notices: notices,
-		SessionID: s.id, RunID: r.id, Turn: r.turn, Step: 1, Injected: r.injected(decisions.Applied(), blocks),
+		Layers: p.layers, Ambient: ambient, Blocks: blocks, History: sent, Input: r.input, Notices: notices,
+		SessionID: s.id, RunID: r.id, Turn: r.turn, Step: 1,
 	}
+	p.injected = r.injected(decisions.Applied(), blocks)
+	p.request.Injected = p.report()
 	return p, nil
 }
 
@@ -96,7 +110,9 @@ func (r *Run) assemble() (*provider.Request, error) {
 		r.logFailed(err)
 		return nil, err
 	}
-	r.reportInjected(p.request.Injected, append(p.decisions.Skipped(), r.overBudget(p.dropped)...))
+	r.planned = p
+	r.carry(p)
+	r.reportInjected(p.request.Injected, slices.Concat(p.decisions.Skipped(), ambientSkipped(p.ambient.dropped), r.overBudget(p.dropped)))
 	return p.request.Build(), nil
 }
 

@@ -34,6 +34,7 @@ type RunOptions struct {
 	Model         string
 	Metadata      jsontext.Value // an object, for injectors
 	Options       schema.RunOptions
+	Modules       schema.Modules       // what the client says of its own, over Config.Ambient.Armed
 	Secrets       []schema.SecretValue // hidden in this run beside the session's
 	Redactor      *redact.Redactor     // instead of the session's
 	ExpectedTurn  int                  // the number that the turn must get; 0: any
@@ -60,6 +61,8 @@ type Run struct {
 	redactor   *redact.Redactor
 	acceptedAt time.Time
 	tally      tally
+	planned    *plan  // what its request is made of; nil until that is known
+	carried    []int  // serials of the splices of lifetime next that it has sent
 	keyHash    string // of RequestKey; "" without one
 	paramsHash string
 

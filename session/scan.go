@@ -66,6 +66,8 @@ func scanTurn(record []byte) (*schema.TurnRecord, error) {
 			err = scanUsage(&t.Usage, value)
 		case "messages":
 			err = scanMessages(t, value)
+		case "spent":
+			err = json.Unmarshal(value, &t.Spent)
 		case "key":
 			keyed = true
 		}

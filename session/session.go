@@ -21,6 +21,7 @@ type Session struct {
 	settings    schema.SessionSettings
 	edits       int        // of the settings, so far
 	doomed      bool       // about to be deleted: it takes no more turns
+	splices     *splices   // nil: there never was one
 	gone        bool       // no longer the manager's; see release
 	resting     bool       // its log was let go of; see rest
 	unsynced    bool       // its log holds more than is durable; guarded by logMu

@@ -115,6 +115,12 @@ func patched(settings schema.SessionSettings, p *schema.UpdateSessionParams) sch
 	if p.Metadata.Given {
 		settings.Metadata = p.Metadata.Value
 	}
+	if p.ContextInjections.Given {
+		settings.ContextInjections = nil
+		if !p.ContextInjections.Null {
+			settings.ContextInjections = &p.ContextInjections.Value
+		}
+	}
 	return settings
 }
 

@@ -153,6 +153,8 @@ func (g *generator) rule(t reflect.Type, s *jsonschema.Schema, word, arg string)
 	case "producer":
 		s.Pattern = `^[A-Za-z0-9@][A-Za-z0-9._/@-]{0,63}$`
 		s.Not = &jsonschema.Schema{Const: "plugin"}
+	case "spliceid":
+		s.Pattern = `^[!-~]{1,128}$`
 	case "injectorname": // how it is composed is beyond JSON Schema
 		one, most := uint64(1), uint64(128)
 		s.MinLength, s.MaxLength = &one, &most

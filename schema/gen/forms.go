@@ -80,6 +80,9 @@ func imageForm(mimeType, begins string) string {
 
 const noData = `"data": {"enum": ["", null]}`
 
+// heading matches one line without control characters.
+const heading = `^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]+$`
+
 // fields holds the rules of check methods that concern one field, and what a
 // field of type any holds. Bounds on bytes are not among them: JSON Schema
 // counts characters.
@@ -94,6 +97,9 @@ var fields = map[fieldOf]fieldForm{
 	{taken, "UpdateSessionParams.instructionInjectors"}: {orNullForm(namesList), false},
 	{taken, "UpdateSessionParams.model"}:                {orNullForm(fmt.Sprintf(`{"type": "string", "maxLength": %d}`, schema.MaxModelBytes)), false},
 	{taken, "UpdateSessionParams.metadata"}:             {orNullForm(`{"type": "object"}`), false},
+	{taken, "UpdateSessionParams.contextInjections"}:    {orNullForm(`{"type": "boolean"}`), false},
+	{taken, "SpliceContextParams.name"}:                 {fmt.Sprintf(`{"type": "string", "pattern": "%s", "maxLength": %d}`, heading, schema.MaxTitleBytes), true},
+	{taken, "SpliceContextParams.content"}:              {`{"type": "string"}`, true},
 	{taken, "ContextBlock.content"}:                     {`{"$ref": "#/$defs/InputParam"}`, true},
 	{taken, "ContentBlock.type"}:                        {`{"type": "string", "enum": ["text", "resource_link", "resource", "image"]}`, true},
 	{taken, "ContentBlock.data"}:                        {`{"type": "string", "pattern": "` + paddedBase64 + `"}`, false},
