@@ -45,6 +45,7 @@ func (p *process) manage(getenv func(string) string, back *backEnds) error {
 		Registry:         registry,
 		Names:            union(cfg.Names, fileNames),
 		Blocks:           cfg.Context.Blocks,
+		Ambient:          ambientOf(cfg),
 		Redactor:         cfg.Redactor,
 		Store:            p.store,
 		Layout:           cfg.Context.Layout,

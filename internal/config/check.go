@@ -16,6 +16,7 @@ func (s *Settings) check() error {
 		s.checkInjectors,
 		func() *schema.ParamsError { return schema.CheckNames("instructionInjectors", s.InstructionInjectors) },
 		func() *schema.ParamsError { return schema.CheckBlocks("context.blocks", s.Context.Blocks) },
+		func() *schema.ParamsError { return schema.CheckAmbient("contextBlocks", s.ContextBlocks) },
 		s.checkOnce,
 		func() *schema.ParamsError { return checkURL("providers.openai.baseUrl", s.Providers.OpenAI.BaseURL) },
 		s.checkVariables,

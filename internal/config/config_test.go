@@ -52,7 +52,7 @@ func TestLoadRefusesAndSaysWhere(t *testing.T) {
 		"a misspelt key of a provider":       {"providers:\n  openai:\n    baseURL: x\n", 3, 5, "providers.openai.baseURL", "baseUrl"},
 		"a misspelt key of a secret":         {"redact:\n  env:\n    - {env: A, shrot: true}\n", 3, 16, "redact.env[0].shrot", "short"},
 		"a misspelt key of a block":          {"context:\n  blocks:\n    - {titel: A, content: b}\n", 3, 8, "context.blocks[0].titel", "title"},
-		"a key of no kind":                   {"modules: {enabled: true}\n", 1, 1, "modules", ""},
+		"a key of no kind":                   {"hologram: {enabled: true}\n", 1, 1, "hologram", ""},
 		"a key that looks like an index":     {"\"7\": x\n", 1, 1, "[7]", ""},
 		"an unknown provider":                {"provider: antropic\n", 1, 11, "provider", ""},
 		"a provider of another file":         {"providers: {other: {}}\n", 1, 13, "providers.other", ""},

@@ -27,6 +27,11 @@ type Settings struct {
 	Instruction          Instruction           `json:"instruction,omitzero"` // the flag's form of instructionInjectors
 	InjectorFile         Strings               `json:"injectorFile,omitempty"`
 
+	ContextInjections bool                  `json:"contextInjections,omitempty"` // sessions carry ambient blocks (A1)
+	ContextBlocks     []schema.AmbientBlock `json:"contextBlocks,omitempty"`     // ambient ones, in order
+	Modules           Modules               `json:"modules,omitzero"`
+	ProtectedPaths    []string              `json:"protectedPaths,omitempty" validate:"max=1000,dive,required,max=4096"`
+
 	Redact    Redact  `json:"redact,omitzero"`
 	RedactEnv Strings `json:"redactEnv,omitempty"` // the flag's form of redact.env
 
@@ -85,6 +90,14 @@ type Context struct {
 
 	MaxContextTokens int     `json:"maxContextTokens,omitempty" validate:"min=0"` // what the model takes; 0 is not known
 	CompactAt        float64 `json:"compactAt,omitempty" validate:"min=0,max=1"`  // the part of it from which on older turns are summarised; 0 is 0.8
+}
+
+// Modules arm the ambient blocks that talk about them (A3).
+type Modules struct {
+	Enabled    bool `json:"enabled,omitempty"` // the switch of them all
+	Todos      bool `json:"todos,omitempty"`
+	PlanMode   bool `json:"planMode,omitempty"`
+	Background bool `json:"background,omitempty"`
 }
 
 // EnvSecret is a secret that an environment variable holds. Short is the
