@@ -693,7 +693,7 @@ export interface PreviewHistory {
 export interface PreviewLayer {
   /** an injector's, a block's or a reminder's; of a layer of the system text its source */
   name: string;
-  /** base, user, package, other, app, run: of the system text; host, skill, injected: of context */
+  /** base, user, package, other, app, run, ambient: of the system text; host, skill, injected: of context */
   source: string;
   origin?: Origin;
   placement: Placement;

@@ -56,7 +56,7 @@ func withSpliced(blocks []ambient.Block, spliced []*splice) []ambient.Block {
 type ambientPart struct {
 	on       bool               // from the turn's start on
 	standing []ambient.Block    // fixed for the turn (P12)
-	spliced  []*splice          // of the next call
+	spliced  []*splice          // the session's, of the next call
 	all      []assemble.Ambient // of the next call, rendered
 	dropped  []assemble.Ambient // of these, those that found no room
 }
@@ -69,7 +69,7 @@ func (r *Run) ambientPart() (part ambientPart) {
 	part.on, part.spliced = s.rendersAmbient(), s.spliced()
 	s.mu.Unlock()
 	if !part.on {
-		return ambientPart{}
+		return part
 	}
 	cfg := &s.manager.cfg.Ambient
 	part.standing = cfg.standing(cfg.armed(r.ctx, s.id, r.Modules))

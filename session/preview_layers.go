@@ -19,6 +19,7 @@ func (r *Run) rows(p *plan) []schema.PreviewLayer {
 	for _, d := range p.decisions {
 		out = append(out, r.decisionRows(p, d)...)
 	}
+	out = append(out, r.ambientRows(p)...)
 	for _, b := range p.request.Blocks {
 		if b.Source != assemble.BlockInjected {
 			out = append(out, blockRow(b, schema.ReasonApplied))
@@ -151,14 +152,11 @@ func (p *plan) standsAt(req *provider.Request, at provider.Shared) string {
 func (p *plan) layerAt(offset int) string {
 	standing := assemble.Standing(p.layers)
 	for i, l := range standing {
-		upTo, err := provider.AppendMessage(nil, schema.Message{
-			Role: schema.RoleSystem, Content: []schema.ContentBlock{schema.TextBlock(assemble.ComposeSystem(standing[:i+1]))}})
-		const end = len(`"}`)
-		if err == nil && offset < len(upTo)-end {
+		if offset < encodedSystem(assemble.ComposeSystem(standing[:i+1])) {
 			return cmp.Or(l.Name, string(l.Source))
 		}
 	}
-	return ""
+	return p.ambientAt(offset)
 }
 
 func hashOf(text string) string {
