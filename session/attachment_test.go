@@ -342,6 +342,20 @@ func TestAnImageCountsTheSameHoweverLargeItIs(t *testing.T) {
 	assert.InDelta(t, 1500, small, 100)
 }
 
+// What a provider counts for an image says nothing of how it counts text.
+func TestImagesTeachNoTokenRate(t *testing.T) {
+	p := says("ok")
+	few := int64(20)
+	p.answer = func(context.Context, *provider.Request, func(provider.Event) error) (*provider.Result, error) {
+		return &provider.Result{StopReason: schema.StopEndTurn, Usage: schema.Usage{InputTokens: &few}}, nil
+	}
+	m := newManager(t, session.Config{Provider: p})
+	show(t, m, "s", session.RunOptions{}, picture(gif))
+	before := state(t, m, "s").Context.Tokens
+	show(t, m, "s", session.RunOptions{}, picture(gif))
+	assert.InDelta(t, 2*before, state(t, m, "s").Context.Tokens, 100)
+}
+
 // More images than a request takes are summarised away, as more text is.
 func TestImagesOfADialogueAreBounded(t *testing.T) {
 	var seen [][]string

@@ -35,10 +35,11 @@ func (s *Session) tokensOf(bytes int) int64 {
 	return s.estimate(bytes)
 }
 
-// calibrate learns from what the provider counted of a request of that size.
-func (s *Session) calibrate(bytes int, usage schema.Usage) {
-	read := tokensRead(usage)
-	if bytes < calibratedFrom || read <= 0 {
+// calibrate learns from what the provider counted of a request. One with images
+// says nothing of text: providers count them each in their own way.
+func (s *Session) calibrate(req *provider.Request, usage schema.Usage) {
+	bytes, read := sizeOf(req), tokensRead(usage)
+	if bytes < calibratedFrom || read <= 0 || req.HasImages() {
 		return
 	}
 	s.mu.Lock()

@@ -155,7 +155,7 @@ func (r *Run) askSummary(old provider.History) (text string, usage schema.Usage,
 		return "", usage, err
 	}
 	usage = result.Usage.WithTotal()
-	r.session.calibrate(sizeOf(req), usage)
+	r.session.calibrate(req, usage)
 	text = strings.TrimSpace(r.redactor.Text(out.text.String(), r.tally.at(whereOutput)))
 	return text, usage, checkSummary(text, result.StopReason)
 }

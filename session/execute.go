@@ -72,7 +72,7 @@ func (r *Run) attempt() outcome {
 	o.text = r.answer()
 	o.size = sizeOf(req) + len(o.text)
 	if o.err == nil {
-		r.session.calibrate(sizeOf(req), o.result.Usage.WithTotal())
+		r.session.calibrate(req, o.result.Usage.WithTotal())
 	}
 	return o
 }
