@@ -28,9 +28,10 @@ const (
 	NoticePromptNotRun   NoticeKind = "prompt_not_run"
 	NoticeRedactEnvUnset NoticeKind = "redact_env_unset"
 	NoticeStoreRepaired  NoticeKind = "store_repaired"
+	NoticeStoreReadonly  NoticeKind = "store_readonly"
 )
 
 // NoticeKinds lists the kinds of notice that are sent.
 func NoticeKinds() []NoticeKind {
-	return []NoticeKind{NoticeConfigWarning, NoticePromptNotRun, NoticeRedactEnvUnset, NoticeStoreRepaired}
+	return []NoticeKind{NoticeConfigWarning, NoticePromptNotRun, NoticeRedactEnvUnset, NoticeStoreRepaired, NoticeStoreReadonly}
 }

@@ -620,7 +620,7 @@ export interface Notice {
 }
 
 /** NoticeKind names a kind of notice. */
-export type NoticeKind = "config_warning" | "prompt_not_run" | "redact_env_unset" | "store_repaired";
+export type NoticeKind = "config_warning" | "prompt_not_run" | "redact_env_unset" | "store_repaired" | "store_readonly";
 
 /** NoticeLevel says how much a notice matters. */
 export type NoticeLevel = "info" | "warning" | "error";

@@ -144,6 +144,9 @@ func (p *process) openStore(getenv func(string) string) (session.Store, error) {
 	if err != nil {
 		return nil, noStore(err)
 	}
+	if store.Writable() != nil {
+		p.warn(schema.Notice{Kind: schema.NoticeStoreReadonly, Message: "the session store can be read, but not written: no turn can be kept (--store-dir names another folder, --store=memory keeps nothing)"})
+	}
 	return store, nil
 }
 

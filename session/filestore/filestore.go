@@ -111,6 +111,18 @@ func (s *Store) leave() error {
 	return errors.Join(errs...)
 }
 
+// Writable tells why nothing can be written to the store, where that shows
+// beforehand: a read-only file system, or folders that this user may only read.
+// What is kept can be read all the same.
+func (s *Store) Writable() error {
+	for _, name := range []string{sessionsFolder, locksFolder} {
+		if err := mayWrite(filepath.Join(s.dir, name)); err != nil {
+			return fmt.Errorf("write to the session store: %w", err)
+		}
+	}
+	return nil
+}
+
 // Create implements session.Store.
 func (s *Store) Create(id string, header []byte) (session.Log, error) {
 	if !schema.ValidSessionID(id) {

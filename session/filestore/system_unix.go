@@ -48,6 +48,9 @@ func safeInfo(info fs.FileInfo) error {
 	return safeNamed(info, names)
 }
 
+// mayWrite tells whether this user may add to the folder at path.
+func mayWrite(path string) error { return unix.Access(path, unix.W_OK) }
+
 // fileNumber tells a file from another that takes its name later.
 func fileNumber(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
