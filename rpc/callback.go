@@ -13,6 +13,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/sourcegraph/jsonrpc2"
 	"go.uber.org/zap"
+
+	"github.com/prism-rpc/prism-rpc/schema"
 )
 
 var errBadReply = errors.New("the client's reply is malformed")
@@ -77,7 +79,7 @@ func (c *conn) callFailed(ctx context.Context, out *asked, err error) error {
 
 // cancelPeer tells the client that an answer is of no use any more.
 func (c *conn) cancelPeer(id string) {
-	err := c.notify("$/cancelRequest", map[string]jsontext.Value{"id": quote(id)})
+	err := c.notify("$/cancelRequest", &schema.CancelAskedParams{ID: id})
 	if err != nil {
 		c.opts.logger.Debug("a cancellation was not sent", zap.Error(err))
 	}

@@ -59,11 +59,10 @@ func (s *server) clientInjector(p *schema.RegisterInjectorParams) (inject.Inject
 	if err == nil || errors.As(err, new(*schema.ParamsError)) {
 		return inj, err
 	}
-	field := "contextBlocks" // what no request can hold stands in either
 	if (inject.Contribution{Instructions: p.Instructions}).Check() != nil {
-		field = "instructions"
+		return nil, schema.BadField("instructions", "text", errors.Unwrap(err).Error())
 	}
-	return nil, schema.BadField(field, "text", err.Error())
+	return nil, schema.BadField("contextBlocks", "text", err.Error()) // what no request can hold stands in either
 }
 
 // clientInjectors are those of a list, none of which stands in it twice.

@@ -43,7 +43,15 @@ var stalled = mock.Entry{Then: mock.Stall, Repeat: true}
 func servingWith(t *testing.T, o Options, cfg session.Config, script ...mock.Entry) *peer {
 	t.Helper()
 	model := mock.New(mock.WithScript(script))
-	cfg.Provider, cfg.Model, cfg.Store = model, "m", memstore.New()
+	t.Cleanup(model.Close)
+	cfg.Provider, cfg.Model = model, "m"
+	return servingModel(t, o, cfg)
+}
+
+// servingModel starts a server on a model that the cleanup does not close.
+func servingModel(t *testing.T, o Options, cfg session.Config) *peer {
+	t.Helper()
+	cfg.Store = memstore.New()
 	manager, err := session.NewManager(cfg)
 	require.NoError(t, err)
 	o.Sessions, o.OnEOF = manager, EOFCancel
@@ -57,7 +65,6 @@ func servingWith(t *testing.T, o Options, cfg session.Config, script ...mock.Ent
 		assert.NoError(t, <-over)
 		outW.Close()
 		assert.NoError(t, manager.Close())
-		model.Close()
 	})
 	return &peer{t: t, in: inW, out: bufio.NewReader(outR)}
 }

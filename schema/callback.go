@@ -27,6 +27,11 @@ func ServerRequests() []ServerRequest {
 	}
 }
 
+// CancelAskedParams name a request of the server's.
+type CancelAskedParams struct {
+	ID string `json:"id"`
+}
+
 // ApplyInjectorParams ask for an injector's text.
 type ApplyInjectorParams struct {
 	Name    string      `json:"name"`

@@ -101,6 +101,7 @@ func ServerNotifications() []Notification {
 	return []Notification{
 		{"event", "A moment of a turn; all of a turn's come before its reply.", nil},
 		{"notice", "What belongs to no turn; never before the first reply.", of[Notice]()},
+		{"$/cancelRequest", "The server does not wait any longer for the answer to its request with this id.", of[CancelAskedParams]()},
 	}
 }
 

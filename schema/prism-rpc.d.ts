@@ -56,6 +56,11 @@ export interface Attachment {
   data: string;
 }
 
+/** CancelAskedParams name a request of the server's. */
+export interface CancelAskedParams {
+  id: string;
+}
+
 /** CancelRequestParams name a request as LSP does. */
 export interface CancelRequestParams {
   id: string | number | null;
@@ -1270,6 +1275,8 @@ export interface ServerNotifications {
   event: TurnEvent;
   /** What belongs to no turn; never before the first reply. */
   notice: Notice;
+  /** The server does not wait any longer for the answer to its request with this id. */
+  "$/cancelRequest": CancelAskedParams;
 }
 
 /** Every request that the server may send, by its method. */
