@@ -20,6 +20,7 @@ type stored struct {
 	header      schema.SessionRecord
 	settings    schema.SessionSettings // the last
 	compactions []*exportedCompaction
+	splices     []exportedSplice
 	open        *unfinished // the turn that nothing has ended
 	images      images      // of the turns
 }
@@ -91,6 +92,10 @@ func (s *stored) add(record []byte, hide *redact.Redactor) error {
 		return recordAs(record, s.committed)
 	case schema.RecordCompaction:
 		return recordAs(record, s.compacted)
+	case schema.RecordSplice:
+		return recordAs(record, s.spliced)
+	case schema.RecordUnsplice:
+		return recordAs(record, func(r *schema.UnspliceRecord) error { s.gone(r.Serial); return nil })
 	}
 	return nil // of a newer program
 }
@@ -124,6 +129,7 @@ func (s *stored) failed(r *schema.FailedRecord) error {
 
 func (s *stored) committed(r *schema.TurnRecord) error {
 	s.open = nil
+	s.gone(r.Spent...)
 	t := &exportedTurn{
 		Turn: r.Turn, RunID: r.RunID, At: r.At, Model: r.Model, StopReason: r.StopReason,
 		Usage: r.Usage, Injected: r.Injected, Redacted: r.Redacted, Messages: []schema.Message{},
