@@ -39,6 +39,9 @@ func (s *Session) logTurn(r *Run, o *outcome) error {
 	if o.turn, err = r.record(o); err != nil {
 		return err
 	}
+	if err := s.logNotices(r); err != nil {
+		return err
+	}
 	if s.manager.cfg.Store == nil {
 		return s.entitle(r)
 	}
@@ -71,7 +74,7 @@ func (r *Run) record(o *outcome) (*schema.TurnRecord, error) {
 	}
 	return &schema.TurnRecord{
 		RecordHead: head(schema.RecordTurn), Turn: r.turn, RunID: r.id, At: stamp(time.Now()), Model: r.model,
-		StopReason: o.result.StopReason, Usage: o.result.Usage, Injected: notNil(o.injected), Redacted: r.tally.list(),
+		StopReason: o.result.StopReason, Usage: o.result.Usage, Injected: notNil(o.injected), Passed: r.passedOver(), Redacted: r.tally.list(),
 		Key: r.keyHash, Params: r.paramsHash, Spent: r.carried, Messages: []jsontext.Value{user, assistant},
 	}, nil
 }
@@ -220,6 +223,8 @@ func (s *Session) replay(record []byte) error {
 		return s.replayTurn(record)
 	case schema.RecordFailed:
 		return replayAs(record, s.replayFailed)
+	case schema.RecordNotice:
+		return replayAs(record, s.replayNotice)
 	case schema.RecordCompaction:
 		return replayAs(record, s.replayCompaction)
 	case schema.RecordSplice:

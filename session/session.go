@@ -33,6 +33,7 @@ type Session struct {
 	counted     int64   // tokens of the last turn's request and answer; 0: not known, or compacted since
 	rate        float64 // tokens per byte as the provider counts them; 0: not known
 	keys        keys
+	noticed     *noticed // nil while there was none
 	interrupted *schema.Interrupted
 	cut         *cutTurn // while replaying
 	running     *Run

@@ -45,6 +45,7 @@ type exportedTurn struct {
 	StopReason schema.StopReason  `json:"stopReason"`
 	Usage      schema.Usage       `json:"usage"`
 	Injected   []schema.Injected  `json:"injected"`
+	Passed     []schema.Passed    `json:"passed,omitempty"`
 	Redacted   []schema.Redaction `json:"redacted,omitempty"`
 	Messages   []schema.Message   `json:"messages"`
 }
@@ -132,7 +133,7 @@ func (s *stored) committed(r *schema.TurnRecord) error {
 	s.gone(r.Spent...)
 	t := &exportedTurn{
 		Turn: r.Turn, RunID: r.RunID, At: r.At, Model: r.Model, StopReason: r.StopReason,
-		Usage: r.Usage, Injected: r.Injected, Redacted: r.Redacted, Messages: []schema.Message{},
+		Usage: r.Usage, Injected: r.Injected, Passed: r.Passed, Redacted: r.Redacted, Messages: []schema.Message{},
 	}
 	for _, raw := range r.Messages {
 		m, err := provider.DecodeMessage(raw)
