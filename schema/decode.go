@@ -267,7 +267,7 @@ func sentence(f validator.FieldError) string {
 	case "sessionid":
 		return "must be 1 to 128 of A-Z a-z 0-9 . _ -, not begin with . or -, not end with a dot, and not be a Windows device name"
 	case "producer":
-		return "must be 1 to 64 of A-Z a-z 0-9 . _ / @ -, begin with a letter, a digit or @, and not be \"plugin\""
+		return producerRule
 	case "spliceid":
 		return "must be 1 to 128 printable ASCII characters without blanks"
 	case "injectorname":

@@ -53,6 +53,8 @@ func ValidInjectorName(name string) bool {
 	return true
 }
 
+const producerRule = "must be 1 to 64 of A-Z a-z 0-9 . _ / @ -, begin with a letter, a digit or @, and not be \"plugin\""
+
 // DefaultProducer gives the notices that name nobody else.
 const DefaultProducer = "prism-rpc"
 

@@ -77,4 +77,4 @@ func reach(reached []bool, s string, end int, w string) {
 	}
 }
 
-func (t *Table) knows(w string) bool { return table[w] || t != nil && t.words[w] }
+func (t *Table) knows(w string) bool { return table()[w] || t != nil && t.words[w] }

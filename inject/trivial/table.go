@@ -1,6 +1,9 @@
 package trivial
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // longest is the most bytes that a folded word has. Decomposing can make a
 // word three times as long.
@@ -24,8 +27,8 @@ const (
 		继续 | 繼續 | 请继续 | 請繼續 | 继续吧 | 接着 | 接着说 | 继续说 | 下一步`
 )
 
-// table holds the words as fold gives them.
-var table = func() map[string]bool {
+// table holds the words as fold gives them. It is made when first asked.
+var table = sync.OnceValue(func() map[string]bool {
 	out := map[string]bool{}
 	for _, list := range []string{acknowledging, greeting, goingOn} {
 		for _, line := range strings.Split(list, "\n") {
@@ -37,4 +40,4 @@ var table = func() map[string]bool {
 		}
 	}
 	return out
-}()
+})
