@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/prism-rpc/prism-rpc/inject"
-	"github.com/prism-rpc/prism-rpc/provider"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
@@ -97,19 +96,6 @@ func InjectedLayers(applied []inject.Applied) []Layer {
 	for _, a := range applied {
 		if a.Instructions != "" {
 			out = append(out, Layer{Source: SourcePackage, Mode: schema.LayerAppend, Text: a.Instructions, Name: a.Name})
-		}
-	}
-	return out
-}
-
-// InjectedNotices are the notices of applied injectors, in their order.
-func InjectedNotices(applied []inject.Applied) []provider.Message {
-	var out []provider.Message
-	for _, a := range applied {
-		if a.Notice != "" {
-			m := provider.Text(schema.RoleUser, a.Notice)
-			m.Source = &provider.Source{Kind: cmp.Or(a.Kind, inject.NoticeKind("")), Form: inject.NoticeForm, Summary: a.Summary()}
-			out = append(out, m)
 		}
 	}
 	return out

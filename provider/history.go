@@ -2,6 +2,7 @@ package provider
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -23,6 +24,8 @@ type History struct {
 	size  int // see Size
 
 	images int // bytes of all images, which are kept elsewhere
+
+	sources *[]sourced // of the messages that nobody said, in order; nil for none
 }
 
 type item struct {
@@ -30,9 +33,13 @@ type item struct {
 	rich bool
 }
 
-// Append adds messages as AppendMessage encoded them.
+// Append adds messages as AppendMessage and AppendNotice encoded them.
 func (h *History) Append(encoded ...[]byte) {
 	for _, m := range encoded {
+		m, source := unsourced(m)
+		if source != nil {
+			h.addSource(sourced{len(h.items), source})
+		}
 		if len(h.items) > 0 {
 			h.bytes = append(h.bytes, ',')
 		}
@@ -53,7 +60,7 @@ func (h *History) First(n int) History {
 	if n == 0 {
 		return History{}
 	}
-	out := History{bytes: h.bytes[:h.items[n-1].end], items: h.items[:n]}
+	out := History{bytes: h.bytes[:h.items[n-1].end], items: h.items[:n], sources: h.sourcesUpTo(n)}
 	for i := range n {
 		if h.Rich(i) {
 			out.count(measure(h.Raw(i)))
@@ -70,7 +77,7 @@ func (h *History) Behind(n int, head ...[]byte) History {
 	var out History
 	out.Append(head...)
 	for i := n; i < h.Len(); i++ {
-		out.Append(h.Raw(i))
+		out.Append(h.Encoded(i))
 	}
 	return out
 }
@@ -92,7 +99,7 @@ func (h *History) Len() int { return len(h.items) }
 // that takes {"role":…,"content":string or [{"type":"text","text":…}]}.
 func (h *History) Plain() ([]byte, bool) { return h.bytes, h.rich == 0 }
 
-// Raw is message i as it was encoded.
+// Raw is message i as it stands in requests, without a source.
 func (h *History) Raw(i int) jsontext.Value {
 	start := 0
 	if i > 0 {
@@ -124,10 +131,13 @@ func (h *History) Messages(from, to int) iter.Seq2[int, schema.Message] {
 type encoded struct {
 	Role    schema.Role    `json:"role"`
 	Content jsontext.Value `json:"content"`
+	Source  *Source        `json:"source,omitempty"`
 }
 
 // AppendMessage appends m, encoded for a History, to dst.
-func AppendMessage(dst []byte, m schema.Message) ([]byte, error) {
+func AppendMessage(dst []byte, m schema.Message) ([]byte, error) { return appendEncoded(dst, m, nil) }
+
+func appendEncoded(dst []byte, m schema.Message, source *Source) ([]byte, error) {
 	var content any = m.Content
 	if len(m.Content) == 1 && m.Content[0].Type == schema.BlockText {
 		content = m.Content[0].Text
@@ -138,12 +148,12 @@ func AppendMessage(dst []byte, m schema.Message) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := json.Marshal(encoded{m.Role, c})
+	b, err := json.Marshal(encoded{m.Role, c, source})
 	return append(dst, b...), err
 }
 
-// DecodeMessage reads what AppendMessage encoded. It checks the role: user or
-// assistant.
+// DecodeMessage reads what AppendMessage and AppendNotice encoded, without the
+// source. It checks the role: user or assistant.
 func DecodeMessage(raw []byte) (schema.Message, error) {
 	var e encoded
 	if err := json.Unmarshal(raw, &e, json.RejectUnknownMembers(true)); err != nil {
@@ -151,6 +161,9 @@ func DecodeMessage(raw []byte) (schema.Message, error) {
 	}
 	if e.Role != schema.RoleUser && e.Role != schema.RoleAssistant {
 		return schema.Message{}, fmt.Errorf("a message of role %q in a dialogue", e.Role)
+	}
+	if e.Source != nil && !endsInObject(raw) {
+		return schema.Message{}, errors.New("a message whose source does not stand at its end")
 	}
 	m := schema.Message{Role: e.Role, Content: []schema.ContentBlock{}}
 	var content schema.Input

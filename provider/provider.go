@@ -74,9 +74,6 @@ type Message struct {
 	ToolCallID string     // of a tool's result
 }
 
-// Source says where a message that nobody typed comes from.
-type Source struct{ Kind, Form, Summary string }
-
 // Tool, ToolCall: what a model may call, and a call it made.
 type (
 	Tool struct {

@@ -100,6 +100,7 @@ func (r *Run) condensed(req *provider.Request, reason schema.CompactionReason, u
 func (r *Run) nextCall(req *provider.Request, history provider.History) *provider.Request {
 	p := r.planned
 	p.request.History = history
+	r.renewReminders(p)
 	r.renewAmbient(p)
 	other, built := *req, p.request.Build()
 	other.Segments, other.Injected = built.Segments, built.Injected

@@ -80,7 +80,8 @@ func (r *Run) toCondense(upTo scope) (old provider.History, result *schema.Compa
 	}
 	result.TurnsReplaced = to - s.compacted.through
 	sent := s.sent(r.redactor)
-	return sent.First(s.sentUpTo(to)), result, to
+	old = sent.First(s.sentUpTo(to))
+	return old.Dialogue(), result, to
 }
 
 // condenseTo makes the summary of old, which ends with turn to, durable and

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prism-rpc/prism-rpc/assemble"
 	"github.com/prism-rpc/prism-rpc/inject"
+	"github.com/prism-rpc/prism-rpc/inject/reminder"
 	"github.com/prism-rpc/prism-rpc/provider"
 	"github.com/prism-rpc/prism-rpc/redact"
 	"github.com/prism-rpc/prism-rpc/schema"
@@ -31,6 +32,8 @@ type Config struct {
 
 	Context    []assemble.ContextProvider
 	Middleware []assemble.Middleware
+
+	Reminders *reminder.Store // nil: none at first, changes are kept in memory
 
 	Redactor *redact.Redactor // nil redacts nothing
 	Store    Store            // nil keeps sessions in memory

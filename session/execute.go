@@ -236,6 +236,7 @@ func (r *Run) usageEvent(o *outcome) *schema.UsageEvent {
 func (s *Session) keep(t *schema.TurnRecord, red *redact.Redactor) {
 	s.hiding.appended(s.history.Len() == 0, red)
 	s.turns = append(s.turns, turnInfo{at: t.At, firstItem: s.history.Len(), cancelled: t.StopReason == schema.StopCancelled})
+	s.keepReminded(t)
 	for _, m := range t.Messages {
 		s.history.Append(m)
 		if s.compacted.through > 0 {
@@ -243,7 +244,6 @@ func (s *Session) keep(t *schema.TurnRecord, red *redact.Redactor) {
 		}
 	}
 	s.spend(t.Spent)
-	s.keepNoticesOf(t)
 	s.usage = s.usage.Add(t.Usage)
 	s.counted = countedTokens(t.Usage)
 	s.interrupted = nil

@@ -104,12 +104,12 @@ func without(history provider.History, red *redact.Redactor) provider.History {
 	var clean provider.History
 	changed := false
 	for i := range history.Len() {
-		raw := history.Raw(i)
+		raw := history.Encoded(i)
 		hidden := red.JSON(raw, nil)
 		if !changed && len(hidden) > 0 && &hidden[0] != &raw[0] {
 			changed = true
 			for j := range i {
-				clean.Append(history.Raw(j))
+				clean.Append(history.Encoded(j))
 			}
 		}
 		if changed {

@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -39,9 +40,6 @@ func (s *Session) logTurn(r *Run, o *outcome) error {
 	if o.turn, err = r.record(o); err != nil {
 		return err
 	}
-	if err := s.logNotices(r); err != nil {
-		return err
-	}
 	if s.manager.cfg.Store == nil {
 		return s.entitle(r)
 	}
@@ -68,14 +66,19 @@ func (r *Run) record(o *outcome) (*schema.TurnRecord, error) {
 	if err != nil {
 		return nil, err
 	}
+	kept, err := r.keptNotices()
+	if err != nil {
+		return nil, err
+	}
 	assistant, err := provider.AppendMessage(nil, schema.AssistantText(o.text))
 	if err != nil {
 		return nil, err
 	}
 	return &schema.TurnRecord{
 		RecordHead: head(schema.RecordTurn), Turn: r.turn, RunID: r.id, At: stamp(time.Now()), Model: r.model,
-		StopReason: o.result.StopReason, Usage: o.result.Usage, Injected: notNil(o.injected), Passed: r.passedOver(), Redacted: r.tally.list(),
-		Key: r.keyHash, Params: r.paramsHash, Spent: r.carried, Messages: []jsontext.Value{user, assistant},
+		StopReason: o.result.StopReason, Usage: o.result.Usage, Injected: notNil(o.injected), Redacted: r.tally.list(),
+		Key: r.keyHash, Params: r.paramsHash, Spent: r.carried, Reminded: r.remindedOf(),
+		Messages: slices.Concat([]jsontext.Value{user}, kept, []jsontext.Value{assistant}),
 	}, nil
 }
 
@@ -223,8 +226,6 @@ func (s *Session) replay(record []byte) error {
 		return s.replayTurn(record)
 	case schema.RecordFailed:
 		return replayAs(record, s.replayFailed)
-	case schema.RecordNotice:
-		return replayAs(record, s.replayNotice)
 	case schema.RecordCompaction:
 		return replayAs(record, s.replayCompaction)
 	case schema.RecordSplice:

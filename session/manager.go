@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/prism-rpc/prism-rpc/inject"
+	"github.com/prism-rpc/prism-rpc/inject/reminder"
 	"github.com/prism-rpc/prism-rpc/provider"
 	"github.com/prism-rpc/prism-rpc/redact"
 	"github.com/prism-rpc/prism-rpc/schema"
@@ -67,6 +68,7 @@ func (c *Config) setDefaults() {
 	orElse(&c.Layout, schema.LayoutCacheAware)
 	orElse(&c.Registry, &inject.Registry{})
 	orElse(&c.Logger, zap.NewNop())
+	orElse(&c.Reminders, reminder.New(reminder.Options{}))
 	orElse(&c.NoProvider, ErrNoProvider)
 }
 

@@ -114,20 +114,24 @@ func (p *Preview) segments(req *provider.Request) []schema.PreviewSegment {
 func shownMessages(messages []provider.Message) []schema.PreviewMessage {
 	out := make([]schema.PreviewMessage, len(messages))
 	for i, m := range messages {
-		out[i] = schema.PreviewMessage{Role: m.Role, Content: m.Content}
-		if m.Source != nil {
-			out[i].Source = &schema.Source{Kind: m.Source.Kind, Form: m.Source.Form, Summary: m.Source.Summary}
-		}
+		out[i] = schema.PreviewMessage{Role: m.Role, Content: m.Content, Source: shownSource(m.Source)}
 	}
 	return out
 }
 
 func shownHistory(h *provider.History) []schema.PreviewMessage {
 	out := []schema.PreviewMessage{}
-	for _, m := range h.Messages(0, h.Len()) {
-		out = append(out, schema.PreviewMessage{Role: m.Role, Content: m.Content})
+	for i, m := range h.Messages(0, h.Len()) {
+		out = append(out, schema.PreviewMessage{Role: m.Role, Content: m.Content, Source: shownSource(h.Source(i))})
 	}
 	return out
+}
+
+func shownSource(s *provider.Source) *schema.Source {
+	if s == nil {
+		return nil
+	}
+	return &schema.Source{Kind: s.Kind, Form: s.Form, Summary: s.Summary}
 }
 
 func standIn(h *provider.History) *schema.PreviewHistory {

@@ -28,6 +28,7 @@ func (r *Run) rows(p *plan) []schema.PreviewLayer {
 	for _, b := range p.dropped {
 		out = append(out, blockRow(b, schema.ReasonOverBudget))
 	}
+	out = append(out, p.reminders.rows(r.redactor)...)
 	for i := range out {
 		out[i].Name = r.redactor.Text(out[i].Name, nil)
 		out[i].Tokens = r.session.tokensOf(out[i].Bytes)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prism-rpc/prism-rpc/assemble"
 	"github.com/prism-rpc/prism-rpc/inject"
+	"github.com/prism-rpc/prism-rpc/inject/reminder"
 	"github.com/prism-rpc/prism-rpc/provider"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
@@ -21,14 +22,14 @@ type plan struct {
 	layers    []assemble.Layer // all of the system text, also those left out
 	decisions inject.Decisions // on the selected injectors
 	dropped   []assemble.Block // that found no room
-	leftOut   inject.Decisions // on what found none, once that was reported
 	ambient   ambientPart
+	reminders reminders
 	injected  []schema.Injected // all but the ambient blocks
 }
 
 // report is what stands in the request, as it is told.
 func (p *plan) report() []schema.Injected {
-	return append(slices.Clip(p.injected), assemble.ReportAmbient(p.request.Ambient)...)
+	return slices.Concat(p.injected, assemble.ReportAmbient(p.request.Ambient), reminder.Injected(p.reminders.notices))
 }
 
 // plan asks the injectors and puts the parts of the run's request together.
@@ -51,7 +52,8 @@ func (r *Run) plan() (*plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("context blocks: %w", err)
 	}
-	notices := assemble.InjectedNotices(decisions.Applied())
+	p.reminders = r.reminders()
+	notices := p.notices()
 	room := r.roomBeside(p.layers, notices)
 	p.ambient = r.ambientPart()
 	ambient := p.ambient.fit(blocks, room)
@@ -113,25 +115,8 @@ func (r *Run) assemble() (*provider.Request, error) {
 	}
 	r.planned = p
 	r.carry(p)
-	p.leftOut = append(ambientSkipped(p.ambient.dropped), r.overBudget(p.dropped)...)
-	r.reportInjected(p.request.Injected, slices.Concat(p.decisions.Skipped(), p.leftOut))
+	r.reportInjected(p.request.Injected, slices.Concat(p.decisions.Skipped(), ambientSkipped(p.ambient.dropped), r.overBudget(p.dropped)))
 	return p.request.Build(), nil
-}
-
-// passedOver is what the turn's record says of what was selected and is not in
-// the request (P11).
-func (r *Run) passedOver() []schema.Passed {
-	p := r.planned
-	if p == nil {
-		return nil
-	}
-	var out []schema.Passed
-	for _, d := range slices.Concat(p.decisions, p.leftOut) {
-		if d.Applied == nil {
-			out = append(out, schema.Passed{Name: r.redactor.Text(d.Name, nil), Origin: d.Origin, Placement: d.Placement, Reason: d.Reason})
-		}
-	}
-	return out
 }
 
 var errNoRoom = errors.New("context.maxContextTokens leaves no room for a context block")
@@ -165,16 +150,17 @@ func (r *Run) overBudget(dropped []assemble.Block) inject.Decisions {
 func (r *Run) seen(history provider.History) inject.Context {
 	return inject.Context{
 		SessionID: r.session.id, RunID: r.id, Turn: r.turn, Step: 1,
-		Input: r.input, Metadata: r.Metadata, History: dialogue(history, history.Len()),
+		Input: r.input, Metadata: r.Metadata, Trivial: r.trivial(), History: dialogue(history, history.Len()),
 		Recent: func(most int) iter.Seq[schema.Message] { return dialogue(history, most) },
 	}
 }
 
-// dialogue is the end of the history, at most so many messages.
+// dialogue is the end of the history, at most so many messages, without the
+// notices among them: what was injected is nothing that was said (P9).
 func dialogue(history provider.History, most int) iter.Seq[schema.Message] {
 	return func(yield func(schema.Message) bool) {
-		for _, m := range history.Messages(max(0, history.Len()-most), history.Len()) {
-			if !yield(m) {
+		for i, m := range history.Messages(history.LastSaid(most), history.Len()) {
+			if history.Source(i) == nil && !yield(m) {
 				return
 			}
 		}

@@ -68,6 +68,8 @@ func scanTurn(record []byte) (*schema.TurnRecord, error) {
 			err = scanMessages(t, value)
 		case "spent":
 			err = json.Unmarshal(value, &t.Spent)
+		case "reminded":
+			err = json.Unmarshal(value, &t.Reminded)
 		case "key":
 			keyed = true
 		}

@@ -29,11 +29,11 @@ type Session struct {
 	turns       []turnInfo // committed, from turn 1
 	history     provider.History
 	compacted   compacted
+	reminded    *reminded // nil until a reminder was due after a compaction
 	usage       schema.Usage
 	counted     int64   // tokens of the last turn's request and answer; 0: not known, or compacted since
 	rate        float64 // tokens per byte as the provider counts them; 0: not known
 	keys        keys
-	noticed     *noticed // nil while there was none
 	interrupted *schema.Interrupted
 	cut         *cutTurn // while replaying
 	running     *Run
@@ -203,7 +203,10 @@ func (s *Session) Messages(afterTurn, limit int) *schema.MessagesResult {
 			break
 		}
 		info := turns[turn-1]
-		for _, m := range history.Messages(first, end) {
+		for i, m := range history.Messages(first, end) {
+			if history.Source(i) != nil {
+				continue
+			}
 			out.Messages = append(out.Messages, schema.HistoryMessage{
 				Turn: turn, Role: m.Role, Content: m.Content, At: info.at, Cancelled: info.cancelled,
 			})
