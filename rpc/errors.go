@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/prism-rpc/prism-rpc/inject"
+	"github.com/prism-rpc/prism-rpc/inject/reminder"
 	"github.com/prism-rpc/prism-rpc/internal/plain"
 	"github.com/prism-rpc/prism-rpc/redact"
 	"github.com/prism-rpc/prism-rpc/schema"
@@ -50,6 +51,8 @@ type callData struct {
 
 	Turn   int  `json:"turn,omitzero"`
 	Queued *int `json:"queued,omitempty"`
+
+	Revision string `json:"revision,omitempty"`
 
 	PID   int    `json:"pid,omitzero"`
 	Since string `json:"since,omitempty"`
@@ -131,6 +134,7 @@ func sessionRow(err error) *wireError {
 	var full *session.FullError
 	var locked *session.LockedError
 	var conflict *session.ConflictError
+	var stale *reminder.StaleError
 	switch {
 	case errors.As(err, &unknown):
 		return wire(codeUnknownInjector, "unknown_injector", unknown.Error(), "listInjectors names those that can be selected",
@@ -150,6 +154,10 @@ func sessionRow(err error) *wireError {
 			callData{PID: locked.PID, Since: locked.Since})
 	case errors.As(err, &conflict):
 		return wire(codeTurnConflict, "turn_conflict", conflict.Error(), "", callData{Turn: conflict.Turn})
+	case errors.As(err, &stale):
+		return wire(codeTurnConflict, "stale_revision", stale.Error(), "getReminders gives what stands now", callData{Revision: stale.Revision})
+	case errors.Is(err, reminder.ErrSave):
+		return wire(codeStoreError, "store_error", reminder.ErrSave.Error()+": "+savingReason(err), "see to reminders.json in the folder of the user's configuration, or run with --store=memory", callData{})
 	case errors.Is(err, session.ErrStore):
 		return wire(codeStoreError, "store_error", "the session store failed: "+storeReason(err), "the log says more; see to the store folder (--store-dir), or run with --store=memory", callData{})
 	}
@@ -158,7 +166,14 @@ func sessionRow(err error) *wireError {
 
 // storeReason is what went wrong in the store, without the paths of this
 // machine.
-func storeReason(err error) string {
+func storeReason(err error) string { return reasonWithout(session.ErrStore, err) }
+
+// savingReason is storeReason for reminders.
+func savingReason(err error) string { return reasonWithout(reminder.ErrSave, err) }
+
+// reasonWithout is what the system says in an error, or all that the error
+// says behind its sentinel.
+func reasonWithout(sentinel, err error) string {
 	var path *fs.PathError
 	var link *os.LinkError
 	var number syscall.Errno
@@ -170,7 +185,7 @@ func storeReason(err error) string {
 	case errors.As(err, &number):
 		return number.Error()
 	}
-	return strings.TrimPrefix(err.Error(), session.ErrStore.Error()+": ")
+	return strings.TrimPrefix(err.Error(), sentinel.Error()+": ")
 }
 
 // providerRow knows what can be wrong with the model's side.

@@ -88,6 +88,7 @@ func features() []string {
 		"permitRead",
 		"contextInjections",
 		"modules",
+		"reminders",
 	}
 }
 
@@ -100,6 +101,7 @@ func (s *server) limits() map[string]int {
 		"maxSelected": schema.MaxSelected, "maxMetadataBytes": schema.MaxMetadataBytes, "maxRequestKeyBytes": schema.MaxRequestKeyBytes,
 		"maxInjectors": inject.MaxInjectors, "maxInjectorBytes": schema.MaxInjectorBytes, "maxInjectorBlocks": schema.MaxInjectorBlocks,
 		"maxSplices": schema.MaxSplices, "maxSpliceBytes": schema.MaxAmbientBytes,
+		"maxReminders": schema.MaxReminders, "maxReminderBytes": schema.MaxReminderBytes,
 		"maxBlockBytes": schema.MaxBlockBytes, "maxKnown": schema.MaxKnownNames,
 		"maxImageBytes": schema.MaxImageBytes, "maxImages": schema.MaxImages,
 		"callbackHistoryBytes": schema.MaxCallbackHistory,

@@ -277,6 +277,20 @@ var limitRows = map[string]limitRow{
 		require.Nil(t, p.ask("prompt", images(limit)).Error)
 		return p.ask("prompt", images(limit+1))
 	}},
+	"maxReminders": {codeInvalidParams, func(t *testing.T, limit int) answered {
+		p := serving(t, Options{})
+		rows := func(n int) string {
+			return `{"prompts":[` + strings.TrimSuffix(strings.Repeat(`{"text":"x","trigger":"postCompaction"},`, n), ",") + `]}`
+		}
+		require.Nil(t, p.ask("setReminders", rows(limit)).Error)
+		return p.ask("setReminders", rows(limit+1))
+	}},
+	"maxReminderBytes": {codeInvalidParams, func(t *testing.T, limit int) answered {
+		p := serving(t, Options{})
+		row := func(n int) string { return `{"prompts":[{"text":` + of(n) + `}]}` }
+		require.Nil(t, p.ask("setReminders", row(limit)).Error)
+		return p.ask("setReminders", row(limit+1))
+	}},
 	"maxKnown": {codeUnknownInjector, func(t *testing.T, limit int) answered {
 		r := &inject.Registry{}
 		for i := range limit + 1 {

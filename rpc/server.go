@@ -123,7 +123,7 @@ func (s *server) methods() map[string]begin {
 		"closeSession":  later(s.closeSession),
 		"deleteSession": later(s.deleteSession),
 		"state":         now(s.state),
-		"messages":      later(s.messages),
+		"messages":      now(s.messages),
 		"listInjectors": now(s.listInjectors),
 		"preview":       later(s.preview),
 
@@ -132,6 +132,8 @@ func (s *server) methods() map[string]begin {
 		"spliceContext":      later(s.spliceContext),
 		"unspliceContext":    later(s.unspliceContext),
 		"listContext":        later(s.listContext),
+		"getReminders":       later(s.getReminders),
+		"setReminders":       later(s.setReminders),
 	}
 }
 

@@ -26,6 +26,7 @@ const (
 	KindSessionBusy        ErrorKind = "session_busy"
 	KindSessionLocked      ErrorKind = "session_locked"
 	KindTurnConflict       ErrorKind = "turn_conflict"
+	KindStaleRevision      ErrorKind = "stale_revision"
 	KindProviderError      ErrorKind = "provider_error"
 	KindNoProvider         ErrorKind = "provider_not_configured"
 	KindInjectorFailed     ErrorKind = "injector_failed"
@@ -66,6 +67,7 @@ func ErrorKinds() []ErrorRow {
 		{KindSessionBusy, -32003, "A turn runs in the session."},
 		{KindSessionLocked, -32004, "Another process holds the session."},
 		{KindTurnConflict, -32005, "The turn would have another number than expected."},
+		{KindStaleRevision, -32005, "What is to be changed is not what the caller had read."},
 		{KindProviderError, -32006, "The model's provider failed."},
 		{KindNoProvider, -32007, "No provider is set."},
 		{KindInjectorFailed, -32008, "An injector whose onError is fail gave nothing."},
@@ -96,10 +98,12 @@ type ErrorData struct {
 	Suggestion string   `json:"suggestion,omitempty"` // the nearest name or key
 	Reason     string   `json:"reason,omitempty"`     // unknown_injector: why a known name does not resolve; injector_failed: error or timeout
 
-	Turn   int    `json:"turn,omitzero"`    // session_busy: the running one; turn_conflict: the number it would have
-	Queued *int   `json:"queued,omitempty"` // session_busy: turns that wait
-	PID    int    `json:"pid,omitzero"`     // session_locked: the process that holds it
-	Since  string `json:"since,omitempty"`  // session_locked
+	Turn     int    `json:"turn,omitzero"`      // session_busy: the running one; turn_conflict: the number it would have
+	Queued   *int   `json:"queued,omitempty"`   // session_busy: turns that wait
+	Revision string `json:"revision,omitempty"` // stale_revision: the present one
+
+	PID   int    `json:"pid,omitzero"`    // session_locked: the process that holds it
+	Since string `json:"since,omitempty"` // session_locked
 
 	Class        string `json:"class,omitempty"`       // provider_error
 	Status       int    `json:"status,omitzero"`       // provider_error: of HTTP

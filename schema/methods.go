@@ -74,6 +74,10 @@ func Methods() []Method {
 			Params: of[UnspliceContextParams](), Result: of[Empty](), Errors: append(slices.Clone(read), KindSessionLocked)},
 		{Name: "listContext", Summary: "List a session's ambient blocks, in their order.",
 			Params: of[ListContextParams](), Result: of[ListContextResult](), Errors: read},
+		{Name: "getReminders", Summary: "Get the reminders in force: the configuration's, and over them the user's own.",
+			Params: of[NoParams](), Result: of[Reminders]()},
+		{Name: "setReminders", Summary: "Change the user's reminders, from the next turn on, in all processes; null restores the configured ones.",
+			Params: of[SetRemindersParams](), Result: of[Reminders](), Errors: []ErrorKind{KindStaleRevision, KindStoreError}},
 		{Name: "shutdown", Summary: "Take no new work; what runs goes on.", Params: of[NoParams]()},
 		{Name: "exit", Summary: "Cancel what is left and end the process.", Params: of[NoParams](), Notification: true},
 	}

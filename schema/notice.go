@@ -24,14 +24,15 @@ type NoticeKind string
 
 // The kinds of notice.
 const (
-	NoticeConfigWarning  NoticeKind = "config_warning"
-	NoticePromptNotRun   NoticeKind = "prompt_not_run"
-	NoticeRedactEnvUnset NoticeKind = "redact_env_unset"
-	NoticeStoreRepaired  NoticeKind = "store_repaired"
-	NoticeStoreReadonly  NoticeKind = "store_readonly"
+	NoticeConfigWarning    NoticeKind = "config_warning"
+	NoticePromptNotRun     NoticeKind = "prompt_not_run"
+	NoticeRedactEnvUnset   NoticeKind = "redact_env_unset"
+	NoticeRemindersChanged NoticeKind = "reminders_changed"
+	NoticeStoreRepaired    NoticeKind = "store_repaired"
+	NoticeStoreReadonly    NoticeKind = "store_readonly"
 )
 
 // NoticeKinds lists the kinds of notice that are sent.
 func NoticeKinds() []NoticeKind {
-	return []NoticeKind{NoticeConfigWarning, NoticePromptNotRun, NoticeRedactEnvUnset, NoticeStoreRepaired, NoticeStoreReadonly}
+	return []NoticeKind{NoticeConfigWarning, NoticePromptNotRun, NoticeRedactEnvUnset, NoticeRemindersChanged, NoticeStoreRepaired, NoticeStoreReadonly}
 }

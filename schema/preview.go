@@ -64,7 +64,7 @@ type PreviewHistory struct {
 // became of it.
 type PreviewLayer struct {
 	Name      string    `json:"name"`   // an injector's, a block's or a reminder's; of a layer of the system text its source
-	Source    string    `json:"source"` // base, user, package, other, app, run, ambient: of the system text; host, skill, injected: of context
+	Source    string    `json:"source"` // base, user, package, other, app, run, ambient: of the system text; host, skill, injected: of context; reminder
 	Origin    Origin    `json:"origin,omitempty"`
 	Placement Placement `json:"placement"`
 	When      When      `json:"when,omitempty"`

@@ -270,6 +270,8 @@ export interface ErrorData {
   turn?: number;
   /** session_busy: turns that wait */
   queued?: number;
+  /** stale_revision: the present one */
+  revision?: string;
   /** session_locked: the process that holds it */
   pid?: number;
   /** session_locked */
@@ -297,7 +299,7 @@ export interface ErrorData {
 }
 
 /** ErrorKind is the stable name of an error, in its data. */
-export type ErrorKind = "parse_error" | "invalid_request" | "duplicate_id" | "frame_too_large" | "header_too_large" | "batch_too_large" | "too_deep" | "id_too_long" | "method_not_found" | "invalid_params" | "request_key_reused" | "result_too_large" | "internal" | "cancelled" | "already_initialized" | "unknown_injector" | "session_not_found" | "session_busy" | "session_locked" | "turn_conflict" | "provider_error" | "provider_not_configured" | "injector_failed" | "overloaded" | "shutting_down" | "store_error" | "bad_config";
+export type ErrorKind = "parse_error" | "invalid_request" | "duplicate_id" | "frame_too_large" | "header_too_large" | "batch_too_large" | "too_deep" | "id_too_long" | "method_not_found" | "invalid_params" | "request_key_reused" | "result_too_large" | "internal" | "cancelled" | "already_initialized" | "unknown_injector" | "session_not_found" | "session_busy" | "session_locked" | "turn_conflict" | "stale_revision" | "provider_error" | "provider_not_configured" | "injector_failed" | "overloaded" | "shutting_down" | "store_error" | "bad_config";
 
 /** EventError is the error that the turn's request is answered with. */
 export interface EventError {
@@ -325,11 +327,10 @@ export interface ForkSessionParams {
   _meta?: unknown;
 }
 
-/** HistoryMessage is one committed message, or the row of a notice, which has a source, and no content unless its text was asked for. */
+/** HistoryMessage is one committed message. */
 export interface HistoryMessage {
   turn: number;
   role: Role;
-  source?: Source;
   /** absent: it is too large for a message; read its text in pieces */
   content?: Array<ContentBlock>;
   /** the text's size, where there is no content */
@@ -558,10 +559,6 @@ export interface MessagesParams {
   afterTurn?: number | null;
   /** turns; 0 is 100 */
   limit?: number | null;
-  /** with a row for each notice, behind the input that it came with */
-  notices?: boolean | null;
-  /** with the notices' texts */
-  text?: boolean | null;
   turn?: number | null;
   /** bytes of the text or of the attachment; absent is 0 */
   offset?: number | null;
@@ -630,7 +627,7 @@ export interface Notice {
 }
 
 /** NoticeKind names a kind of notice. */
-export type NoticeKind = "config_warning" | "prompt_not_run" | "redact_env_unset" | "store_repaired" | "store_readonly";
+export type NoticeKind = "config_warning" | "prompt_not_run" | "redact_env_unset" | "reminders_changed" | "store_repaired" | "store_readonly";
 
 /** NoticeLevel says how much a notice matters. */
 export type NoticeLevel = "info" | "warning" | "error";
@@ -703,7 +700,7 @@ export interface PreviewHistory {
 export interface PreviewLayer {
   /** an injector's, a block's or a reminder's; of a layer of the system text its source */
   name: string;
-  /** base, user, package, other, app, run, ambient: of the system text; host, skill, injected: of context */
+  /** base, user, package, other, app, run, ambient: of the system text; host, skill, injected: of context; reminder */
   source: string;
   origin?: Origin;
   placement: Placement;
@@ -895,6 +892,46 @@ export interface RegisterInjectorResult {
 /** Registrations are a list of injectors to register, each as strict as the params of registerInjector, also in params that are not. */
 export type Registrations = Array<RegisterInjectorParams>;
 
+/** Reminder is a message that stands behind the input of the turns on which it is due. */
+export interface Reminder {
+  id: string;
+  /** what is shown in its place */
+  title: string;
+  text: string;
+  enabled: boolean;
+  trigger: Trigger;
+  /** instead of the one for all */
+  producer?: string;
+  /** default turn */
+  retention?: Retention;
+}
+
+/** ReminderRow is a reminder as it is written: what is left out or empty has a default. */
+export interface ReminderRow {
+  id?: string | null;
+  title?: string | null;
+  text: string;
+  /** default true */
+  enabled?: boolean | null;
+  /** default everyTurn */
+  trigger?: "everyTurn" | "postCompaction" | "every_turn" | "post_compaction" | null;
+  producer?: string | null | null;
+  /** default turn */
+  retention?: "turn" | "keep" | null;
+}
+
+/** Reminders answers getReminders and setReminders: the reminders in force. */
+export interface Reminders {
+  /** of what stands here, to set them as they were read */
+  revision: string;
+  /** the switch for all of them */
+  enabled: boolean;
+  skipTrivial: boolean;
+  producer: string;
+  prompts: Array<Reminder>;
+  warnings: Array<string>;
+}
+
 /** A Resource is a document that travels inside a block. */
 export interface Resource {
   uri: string;
@@ -1046,6 +1083,18 @@ export interface SetModelParams {
   _meta?: unknown;
 }
 
+/** SetRemindersParams are the params of setReminders: the given fields change, null restores what the configuration says. */
+export interface SetRemindersParams {
+  revision?: string | null;
+  enabled?: boolean | null | null;
+  skipTrivial?: boolean | null | null;
+  producer?: string | null | null;
+  prompts?: Array<ReminderRow> | null | null;
+  /** ignored: a result can be sent back as it came */
+  warnings?: Array<string> | null;
+  _meta?: unknown;
+}
+
 /** Source says where a message that nobody typed comes from. */
 export interface Source {
   kind: string;
@@ -1085,6 +1134,9 @@ export interface ThinkingDelta {
   type: "thinking_delta";
   text: string;
 }
+
+/** Trigger says on which turns a reminder is due. */
+export type Trigger = "everyTurn" | "postCompaction";
 
 /** Trust says whose words an injector's text is. */
 export type Trust = "host" | "workspace";
@@ -1258,6 +1310,10 @@ export interface Methods {
   unspliceContext: { params: UnspliceContextParams; result: Empty };
   /** List a session's ambient blocks, in their order. */
   listContext: { params: ListContextParams; result: ListContextResult };
+  /** Get the reminders in force: the configuration's, and over them the user's own. */
+  getReminders: { params: NoParams; result: Reminders };
+  /** Change the user's reminders, from the next turn on, in all processes; null restores the configured ones. */
+  setReminders: { params: SetRemindersParams; result: Reminders };
   /** Take no new work; what runs goes on. */
   shutdown: { params: NoParams; result: null };
 }

@@ -46,6 +46,7 @@ func (p *process) manage(getenv func(string) string, back *backEnds) error {
 		Names:            union(cfg.Names, fileNames),
 		Blocks:           cfg.Context.Blocks,
 		Ambient:          ambientOf(cfg),
+		Reminders:        p.reminders(),
 		Redactor:         cfg.Redactor,
 		Store:            p.store,
 		Layout:           cfg.Context.Layout,

@@ -18,6 +18,7 @@ func (s *Settings) check() error {
 		func() *schema.ParamsError { return schema.CheckBlocks("context.blocks", s.Context.Blocks) },
 		func() *schema.ParamsError { return schema.CheckAmbient("contextBlocks", s.ContextBlocks) },
 		s.checkOnce,
+		s.checkReminders,
 		func() *schema.ParamsError { return checkURL("providers.openai.baseUrl", s.Providers.OpenAI.BaseURL) },
 		s.checkVariables,
 	} {

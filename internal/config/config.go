@@ -27,6 +27,7 @@ type Config struct {
 
 	Names         []string         // the sessions' base list
 	InjectorFiles []string         // paths, in order
+	RemindersFile string           // the user's own reminders; empty: nowhere to keep them
 	OpenAI        OpenAI           // the resolved provider, also when another one is chosen
 	Redactor      *redact.Redactor // of all secrets that the process was started with
 	Warnings      []Warning        // for the log
@@ -109,13 +110,35 @@ func configPath(flags *Flags, env Env) (path string, named bool) {
 	if flags.Config != "" {
 		return flags.Config, true
 	}
-	if dir, ok := env.Lookup("XDG_CONFIG_HOME"); ok && filepath.IsAbs(dir) {
-		return filepath.Join(dir, "prism-rpc", "config.yaml"), false
-	}
-	if home := env.home(); home != "" {
-		return filepath.Join(home, ".config", "prism-rpc", "config.yaml"), false
+	if dir := userFolder(env); dir != "" {
+		return filepath.Join(dir, "config.yaml"), false
 	}
 	return "", false
+}
+
+// userFolder is where the user's configuration is; empty when nothing says.
+func userFolder(env Env) string {
+	if dir, ok := env.Lookup("XDG_CONFIG_HOME"); ok && filepath.IsAbs(dir) {
+		return filepath.Join(dir, "prism-rpc")
+	}
+	if home := env.home(); home != "" {
+		return filepath.Join(home, ".config", "prism-rpc")
+	}
+	return ""
+}
+
+// remindersFile is where a profile's reminders are kept (R6); that of the
+// default profile stands beside the configuration.
+func remindersFile(profile string, env Env) string {
+	const name = "reminders.json"
+	dir := userFolder(env)
+	switch {
+	case dir == "" || !filepath.IsAbs(dir):
+		return ""
+	case profile == "default":
+		return filepath.Join(dir, name)
+	}
+	return filepath.Join(dir, "profiles", profile, name)
 }
 
 // relativeTo makes the paths that the file holds independent of the working
@@ -143,6 +166,10 @@ func absolute(path, dir string, env Env) string {
 // Secrets come first and all of them, whatever else is wrong.
 func (c *Config) resolve(flags *Flags, env Env) error {
 	secretsErr := c.takeSecrets(env)
+	c.RemindersFile = remindersFile(c.Profile, env)
+	for _, w := range c.Reminders.Layer().Warnings {
+		c.Warnings = append(c.Warnings, Warning{Kind: "config_warning", Message: "reminders: " + w, Name: "reminders"})
+	}
 	c.Names, c.InjectorFiles = c.InstructionInjectors, c.InjectorFile
 	if c.Instruction.Given {
 		c.Names = c.Instruction.Names

@@ -31,6 +31,7 @@ type Settings struct {
 	ContextBlocks     []schema.AmbientBlock `json:"contextBlocks,omitempty"`     // ambient ones, in order
 	Modules           Modules               `json:"modules,omitzero"`
 	ProtectedPaths    []string              `json:"protectedPaths,omitempty" validate:"max=1000,dive,required,max=4096"`
+	Reminders         Reminders             `json:"reminders,omitzero"`
 
 	Redact    Redact  `json:"redact,omitzero"`
 	RedactEnv Strings `json:"redactEnv,omitempty"` // the flag's form of redact.env

@@ -40,6 +40,7 @@ var alsoUsed = []formOf{
 	{taken, reflect.TypeFor[schema.ContentBlock]()},
 	{lenient, reflect.TypeFor[schema.ContentBlock]()},
 	{taken, reflect.TypeFor[schema.LayerMode]()},
+	{taken, reflect.TypeFor[schema.ReminderRow]()},
 }
 
 type fieldOf struct {
@@ -100,6 +101,14 @@ var fields = map[fieldOf]fieldForm{
 	{taken, "UpdateSessionParams.contextInjections"}:    {orNullForm(`{"type": "boolean"}`), false},
 	{taken, "SpliceContextParams.name"}:                 {fmt.Sprintf(`{"type": "string", "pattern": "%s", "maxLength": %d}`, heading, schema.MaxTitleBytes), true},
 	{taken, "SpliceContextParams.content"}:              {`{"type": "string"}`, true},
+	{taken, "SetRemindersParams.enabled"}:               {orNullForm(`{"type": "boolean"}`), false},
+	{taken, "SetRemindersParams.skipTrivial"}:           {orNullForm(`{"type": "boolean"}`), false},
+	{taken, "SetRemindersParams.producer"}:              {orNullForm(producerForm), false},
+	{taken, "SetRemindersParams.prompts"}:               {orNullForm(fmt.Sprintf(`{"type": "array", "maxItems": %d, "items": {"$ref": "#/$defs/ReminderRow"}}`, schema.MaxReminders)), false},
+	{taken, "ReminderRow.text"}:                         {`{"type": "string"}`, true},
+	{taken, "ReminderRow.trigger"}:                      {`{"enum": ["everyTurn", "postCompaction", "every_turn", "post_compaction", "", null]}`, false},
+	{taken, "ReminderRow.producer"}:                     {`{"anyOf": [` + producerForm + `, {"enum": ["", null]}]}`, false},
+	{taken, "ReminderRow.retention"}:                    {`{"enum": ["turn", "keep", "", null]}`, false},
 	{taken, "ContextBlock.content"}:                     {`{"$ref": "#/$defs/InputParam"}`, true},
 	{taken, "ContentBlock.type"}:                        {`{"type": "string", "enum": ["text", "resource_link", "resource", "image"]}`, true},
 	{taken, "ContentBlock.data"}:                        {`{"type": "string", "pattern": "` + paddedBase64 + `"}`, false},
@@ -127,9 +136,9 @@ const turnInput = `{"$ref": "#/$defs/InputParam", "anyOf": [
 
 func orNullForm(form string) string { return `{"anyOf": [` + form + `, {"type": "null"}]}` }
 
-var namesList = fmt.Sprintf(`{"type": "array", "items": {"type": "string", "minLength": 1}, "maxItems": %d, "uniqueItems": true}`, schema.MaxSelected)
+const producerForm = `{"type": "string", "pattern": "^[A-Za-z0-9@][A-Za-z0-9._/@-]{0,63}$", "not": {"const": "plugin"}}`
 
-const noNotices = `"notices": {"enum": [false, null]}, "text": {"enum": [false, null]}`
+var namesList = fmt.Sprintf(`{"type": "array", "items": {"type": "string", "minLength": 1}, "maxItems": %d, "uniqueItems": true}`, schema.MaxSelected)
 
 // wholes holds the rules of check methods that concern a whole object.
 var wholes = map[formOf]string{
@@ -144,10 +153,9 @@ var wholes = map[formOf]string{
 	{taken, reflect.TypeFor[schema.ContentBlock]()}:   blockKinds,
 
 	{taken, reflect.TypeFor[schema.MessagesParams]()}: `{"anyOf": [
-		{"properties": {"turn": {"type": "integer"}, "afterTurn": {"enum": [0, null]}, "limit": {"enum": [0, null]}, "attachment": {"enum": ["", null]}, ` + noNotices + `}, "required": ["turn"]},
-		{"properties": {"attachment": {"type": "string", "minLength": 1}, "turn": {"type": "null"}, "role": {"enum": ["", null]}, "afterTurn": {"enum": [0, null]}, "limit": {"enum": [0, null]}, ` + noNotices + `}, "required": ["attachment"]},
-		{"properties": {"turn": {"type": "null"}, "offset": {"type": "null"}, "role": {"enum": ["", null]}, "attachment": {"enum": ["", null]}},
-			"anyOf": [{"properties": {"text": {"enum": [false, null]}}}, {"properties": {"notices": {"const": true}}, "required": ["notices"]}]}]}`,
+		{"properties": {"turn": {"type": "integer"}, "afterTurn": {"enum": [0, null]}, "limit": {"enum": [0, null]}, "attachment": {"enum": ["", null]}}, "required": ["turn"]},
+		{"properties": {"attachment": {"type": "string", "minLength": 1}, "turn": {"type": "null"}, "role": {"enum": ["", null]}, "afterTurn": {"enum": [0, null]}, "limit": {"enum": [0, null]}}, "required": ["attachment"]},
+		{"properties": {"turn": {"type": "null"}, "offset": {"type": "null"}, "role": {"enum": ["", null]}, "attachment": {"enum": ["", null]}}}]}`,
 }
 
 // blockKinds say what each kind of block needs.
