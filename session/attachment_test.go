@@ -246,7 +246,7 @@ func TestADeletedSessionLeavesNoImage(t *testing.T) {
 	dir := t.TempDir()
 	store, err := filestore.Open(dir, filestore.Options{})
 	require.NoError(t, err)
-	defer store.Close()
+	t.Cleanup(func() { assert.NoError(t, store.Close()) })
 	m := newManager(t, session.Config{Provider: says("ok"), Store: store})
 	show(t, m, "s", session.RunOptions{}, picture(gif))
 	assert.FileExists(t, filepath.Join(dir, "attachments", "s", sum(gif)))
@@ -266,7 +266,7 @@ func TestALostImageIsToldAndStopsNothing(t *testing.T) {
 			dir := t.TempDir()
 			store, err := filestore.Open(dir, filestore.Options{})
 			require.NoError(t, err)
-			defer store.Close()
+			t.Cleanup(func() { assert.NoError(t, store.Close()) })
 			var seen [][]string
 			core, logs := observer.New(zap.WarnLevel)
 			m := newManager(t, session.Config{Provider: sees(&seen), Store: store, Logger: zap.New(core)})
@@ -368,4 +368,41 @@ func TestImagesOfADialogueAreBounded(t *testing.T) {
 	show(t, m, "s", session.RunOptions{}, picture(large))
 	assert.Equal(t, before+1, state(t, m, "s").Generation)
 	assert.Len(t, seen[len(seen)-1], 1, "after the summary the turn's own is left")
+}
+
+// A log is input: what it says of images is not believed.
+func TestALogsImagesAreCheckedWhenTheyAreRead(t *testing.T) {
+	for claim, block := range map[string]string{
+		"no hash":              `{"type":"image"}`,
+		"a path for a hash":    `{"type":"image","mimeType":"image/gif","sha256":"../../sessions/s.jsonl","bytes":5}`,
+		"sizes below nothing":  `{"type":"image","mimeType":"image/gif","sha256":"` + sum("x") + `","bytes":-5}`,
+		"sizes past all":       `{"type":"image","mimeType":"image/gif","sha256":"` + sum("x") + `","bytes":9007199254740991}`,
+		"bytes in the log":     `{"type":"image","mimeType":"image/gif","data":"R0lGODlh"}`,
+		"what is no base64":    `{"type":"image","mimeType":"image/gif","data":"!"}`,
+		"a type of no image":   `{"type":"image","mimeType":"text/html\",\"x\":\"","sha256":"` + sum("x") + `","bytes":1}`,
+		"a resource of nought": `{"type":"resource"}`,
+	} {
+		t.Run(claim, func(t *testing.T) {
+			dir := t.TempDir()
+			store, err := filestore.Open(dir, filestore.Options{})
+			require.NoError(t, err)
+			t.Cleanup(func() { assert.NoError(t, store.Close()) })
+			storetest.Write(t, store, "s", storetest.Header("s"),
+				[]byte(`{"v":1,"t":"turn","turn":1,"runId":"r1","messages":[{"role":"user","content":[`+block+`]},{"role":"assistant","content":"yes"}]}`),
+				[]byte(`{"v":1,"t":"started","turn":2,"runId":"r2","at":"2026-01-01T00:00:00.000Z","input":[`+block+`]}`))
+			var seen [][]string
+			m := newManager(t, session.Config{Provider: sees(&seen), Store: store, MaxContextTokens: 100_000})
+			require.NotNil(t, state(t, m, "s").Interrupted)
+			s, err := m.View("s")
+			require.NoError(t, err)
+			assert.Len(t, s.Messages(0, 10).Messages, 2)
+			assert.Equal(t, 2, ask(t, m, "s", "and", session.RunOptions{}).Turn)
+			require.Len(t, seen, 1)
+			for _, image := range seen[0] {
+				assert.Contains(t, []string{"", "GIF89a"}, image)
+			}
+			_, err = m.Fork("s", -1, "s2")
+			assert.NoError(t, err)
+		})
+	}
 }
