@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/prism-rpc/prism-rpc/provider"
 	"github.com/prism-rpc/prism-rpc/schema"
@@ -22,7 +23,7 @@ func kindOf(record []byte) (string, error) {
 	var kind string
 	err := eachMember(record, func(name, value []byte) error {
 		if string(name) == "t" {
-			kind = text(value)
+			kind = word(value)
 			return errFound
 		}
 		return nil
@@ -61,7 +62,9 @@ func scanTurn(record []byte) (*schema.TurnRecord, error) {
 		case "at":
 			t.At = text(value)
 		case "stopReason":
-			t.StopReason = schema.StopReason(text(value))
+			if t.StopReason = schema.StopEndTurn; string(value) != endTurn {
+				t.StopReason = schema.StopReason(text(value))
+			}
 		case "usage":
 			err = scanUsage(&t.Usage, value)
 		case "messages":
@@ -114,7 +117,11 @@ func countOf(u *schema.Usage, name []byte) **int64 {
 	return nil
 }
 
+// endTurn is how nearly all turns end.
+const endTurn = `"` + string(schema.StopEndTurn) + `"`
+
 func scanMessages(t *schema.TurnRecord, list []byte) error {
+	t.Messages = make([]jsontext.Value, 0, 2)
 	return eachElement(list, func(m []byte) error {
 		if err := provider.CheckMessage(m); err != nil {
 			return err
@@ -122,6 +129,14 @@ func scanMessages(t *schema.TurnRecord, list []byte) error {
 		t.Messages = append(t.Messages, m)
 		return nil
 	})
+}
+
+// word is text for a record's type.
+func word(value []byte) string {
+	if n := len(value); n >= 2 && value[0] == '"' && bytes.IndexByte(value, '\\') < 0 {
+		return schema.RecordWord(value[1 : n-1])
+	}
+	return text(value)
 }
 
 // text is a JSON string's text; empty if it is none.

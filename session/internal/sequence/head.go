@@ -53,7 +53,7 @@ func scanHead(record []byte) (h head, ok bool) {
 	if end <= 0 || rest[end] != '"' {
 		return h, false
 	}
-	h.T, rest = string(rest[:end]), rest[end+1:]
+	h.T, rest = schema.RecordWord(rest[:end]), rest[end+1:]
 	h.Turn, ok = scanTurn(rest)
 	return h, ok || h.T != schema.RecordTurn && h.T != schema.RecordCompaction
 }
