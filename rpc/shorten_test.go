@@ -68,6 +68,30 @@ func TestShorten_ListsKeepTheirFirst(t *testing.T) {
 	assert.Nil(t, shorten(jsontext.Value("[]"), 1))
 }
 
+func TestShorten_A6_contents_of_blocks_go_before_the_blocks(t *testing.T) {
+	list := &schema.ListContextResult{Enabled: true}
+	for i := range 64 {
+		content := strings.Repeat("\x00", 1000*(i%3))
+		list.Blocks = append(list.Blocks, schema.AmbientInfo{ID: fmt.Sprint(i), Name: "n", Content: &content})
+	}
+	whole := sizeOf(list)
+	for _, room := range []int{500, 3000, 20_000, whole - 1, whole + 100} {
+		short := shorten(list, room).(*schema.ListContextResult)
+		assert.LessOrEqual(t, sizeOf(short), room)
+		told := 0
+		for i, b := range short.Blocks {
+			assert.Equal(t, list.Blocks[i].ID, b.ID)
+			if b.Content != nil {
+				assert.Equal(t, list.Blocks[i].Content, b.Content)
+				told++
+			}
+		}
+		assert.Equal(t, len(short.Blocks) < 64, strings.Contains(fmt.Sprint(short.Cut), "blocks "), short.Cut)
+		assert.Equal(t, told < len(short.Blocks), strings.Contains(fmt.Sprint(short.Cut), "blocks.content"), short.Cut)
+		assert.NotNil(t, list.Blocks[63].Content, "the list itself is as it was")
+	}
+}
+
 func TestAbridge_CutsStringsAndListsAndLeavesTheRest(t *testing.T) {
 	for name, tc := range map[string]struct {
 		bound     bound

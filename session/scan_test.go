@@ -16,10 +16,11 @@ import (
 var turnRecords = []string{
 	`{"v":1,"t":"turn","turn":1,"runId":"r","at":"2026-01-01T00:00:00.000Z","stopReason":"end_turn","usage":{},"injected":[],"messages":[{"role":"user","content":"a\"b\\"},{"role":"assistant","content":""}]}`,
 	`{"v":1,"t":"turn","turn":12,"runId":"r","at":"x","model":"m{}","stopReason":"cancelled","usage":{"inputTokens":5},"injected":[{"name":"]}","origin":"config"}],"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}]}`,
-	`{"v":1,"t":"turn","turn":2,"runId":"r","at":"x","stopReason":"end_turn","usage":{},"injected":[],"key":"k","params":"p","messages":[]}`,
+	`{"v":1,"t":"turn","turn":2,"runId":"r","at":"x","stopReason":"end_turn","usage":{},"injected":[],"key":"k","params":"p","spent":[3,7],"messages":[]}`,
+	`{"v":1,"t":"turn","turn":3,"runId":"r","at":"x","stopReason":"end_turn","usage":{},"injected":[],"spent":[3,7],"messages":[]}`,
 	`{"v":1,"t":"turn","turn":1}`,
 	`{}`, `{"`, `{"a"}`, `{"a":}`, `{"a":1,}`, `[]`, ``, `{"messages":[{"role":"tool","content":"x"}]}`, `{"turn":1.5}`, `{"turn":"1"}`,
-	`{"messages":[{"role":"user","content":"` + "\xff" + `"}]}`, `{"messages":[{"role":"user","content":"a","x":1}]}`, `{"usage":{"inputTokens":"x"}}`, `{"a":{"b":[1,{"c":"}"}]},"turn":3}`, `{"turn":1,"messages":[,]}`,
+	`{"messages":[{"role":"user","content":"` + "\xff" + `"}]}`, `{"messages":[{"role":"user","content":"a","x":1}]}`, `{"usage":{"inputTokens":"x"}}`, `{"a":{"b":[1,{"c":"}"}]},"turn":3}`, `{"turn":1,"messages":[,]}`, `{"turn":1,"spent":["x"]}`,
 }
 
 // What is found without decoding is what decoding finds.
@@ -51,7 +52,7 @@ func FuzzScanTurn(f *testing.F) {
 }
 
 func TestScanTurnTakesWhatIsWritten(t *testing.T) {
-	for _, record := range turnRecords[:3] {
+	for _, record := range turnRecords[:4] {
 		got, err := scanTurn([]byte(record))
 		require.NoError(t, err, record)
 		var want schema.TurnRecord
@@ -61,9 +62,10 @@ func TestScanTurnTakesWhatIsWritten(t *testing.T) {
 		assert.Equal(t, want.StopReason, got.StopReason)
 		assert.Equal(t, want.Usage, got.Usage)
 		assert.Equal(t, want.Key, got.Key)
+		assert.Equal(t, want.Spent, got.Spent)
 		assert.Equal(t, len(want.Messages), len(got.Messages))
 	}
-	for _, record := range turnRecords[5:9] {
+	for _, record := range turnRecords[6:10] {
 		_, err := scanTurn([]byte(record))
 		assert.Error(t, err, record)
 	}

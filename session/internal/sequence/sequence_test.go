@@ -71,6 +71,16 @@ func TestAfterCountsTurns(t *testing.T) {
 	assert.Equal(t, 2, s.Turn())
 }
 
+func TestA6SplicesStandAnywhereBehindTheHeader(t *testing.T) {
+	const in, out = `{"v":1,"t":"splice","serial":1,"id":"a","lifetime":"session","name":"n","content":"c"}`, `{"v":1,"t":"unsplice","serial":1}`
+	_, err := New("s1").After([]byte(in))
+	assert.ErrorIs(t, err, ErrRecord)
+	s := follow(t, header, in, `{"v":1,"t":"started","turn":1}`, out, in, `{"v":1,"t":"turn","turn":1,"spent":[1]}`, out)
+	assert.Equal(t, 1, s.Turn())
+	started := follow(t, header, `{"v":1,"t":"started","turn":1}`, in, out)
+	assert.Equal(t, 1, started.Started(), "a turn under way goes on")
+}
+
 func TestU11PieceOfAnAnswerIsWrittenWhileItsTurnIsUnderWay(t *testing.T) {
 	const (
 		started = `{"v":1,"t":"started","turn":1,"runId":"a"}`
