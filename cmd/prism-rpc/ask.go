@@ -60,7 +60,7 @@ func question(text string, max int) (schema.Input, error) {
 	}
 	text = strings.ToValidUTF8(text, "\ufffd")
 	if strings.TrimSpace(text) == "" {
-		return nil, &config.UsageError{Message: "-p: there is nothing to ask", Hint: "give the text, or - to read it from stdin"}
+		return nil, &config.UsageError{Message: "there is nothing to ask", Hint: "give the text, or - to read it from stdin"}
 	}
 	return schema.Input{schema.TextBlock(text)}, nil
 }

@@ -44,7 +44,7 @@ func newRoot(flags *config.Flags, args []string) *cobra.Command {
 	root.SetArgs(args)
 	meant := func(name string) bool { return slices.Contains(args, name) }
 	root.AddCommand(newSchema(flags, meant("schema")), newVersion(flags, meant("version")),
-		newReplay(flags, meant("replay")), newSessions(flags, meant("sessions")))
+		newReplay(flags, meant("replay")), newPreview(flags, meant("preview")), newSessions(flags, meant("sessions")))
 	completeChoices(root)
 	return root
 }
