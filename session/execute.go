@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/prism-rpc/prism-rpc/inject"
 	"github.com/prism-rpc/prism-rpc/internal/plain"
 	"github.com/prism-rpc/prism-rpc/provider"
 	"github.com/prism-rpc/prism-rpc/redact"
@@ -150,6 +151,7 @@ func (o *outcome) number(r *Run) int {
 func (r *Run) failure(err error, partial bool) error {
 	var perr *provider.Error
 	var conflict *ConflictError
+	var injector *inject.FailedError // logged where it was asked
 	switch {
 	case errors.As(err, &perr):
 		told := *perr
@@ -158,7 +160,7 @@ func (r *Run) failure(err error, partial bool) error {
 		return &ProviderError{Failure: &told, Partial: partial}
 	case errors.Is(err, errAnswer):
 		return &ProviderError{Failure: &provider.Error{Class: provider.ClassTooLarge, Message: err.Error()}, Partial: partial}
-	case errors.As(err, &conflict), errors.Is(err, ErrStore):
+	case errors.As(err, &conflict), errors.As(err, &injector), errors.Is(err, ErrStore):
 		return err
 	}
 	r.log(zap.ErrorLevel, "run failed", err)

@@ -17,6 +17,7 @@ func TestMain(m *testing.M) {
 		"prism-rpc": main,
 		"exitcode":  exitcodeMain,
 		"parent":    parentMain,
+		"answering": answeringMain,
 	})
 }
 
