@@ -134,6 +134,20 @@ func TestA6_the_log_says_what_the_session_says(t *testing.T) {
 	}
 }
 
+func TestA6_a_block_that_was_not_saved_when_its_turn_committed_is_used_up(t *testing.T) {
+	store, p := memstore.New(), says("ok")
+	m := newManager(t, session.Config{Provider: p, Store: store, Ambient: on()})
+	s, err := m.Open("s")
+	require.NoError(t, err)
+	_, save, err := s.BeginSplice(session.Splice{Name: "once", Content: "1", Lifetime: schema.LifetimeNext})
+	require.NoError(t, err)
+	ask(t, m, "s", "hi", session.RunOptions{})
+	require.NoError(t, save())
+	assert.Equal(t, "# once\n1", systemOf(p.asked()[0]))
+	assert.Empty(t, contexts(t, m, "s").Blocks)
+	assert.Empty(t, contexts(t, newManager(t, session.Config{Store: store}), "s").Blocks)
+}
+
 // A log is input: a splice in it must be one.
 func TestA6_a_splice_in_a_log_is_checked(t *testing.T) {
 	const (
