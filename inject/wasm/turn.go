@@ -31,7 +31,7 @@ type turn struct {
 func encode(c inject.Context, withHistory bool) ([]byte, error) {
 	t := turn{
 		SessionID: c.SessionID, RunID: c.RunID, Turn: max(c.Turn, 1), Step: max(c.Step, 1),
-		Input: c.Input, Metadata: c.Metadata,
+		Input: withoutBytes(c.Input), Metadata: c.Metadata,
 	}
 	if withHistory {
 		var err error
@@ -49,6 +49,16 @@ func encode(c inject.Context, withHistory bool) ([]byte, error) {
 	return b, nil
 }
 
+// withoutBytes is content in which an image is named, not shown: nothing could
+// be made of it here.
+func withoutBytes(content []schema.ContentBlock) []schema.ContentBlock {
+	out := append([]schema.ContentBlock{}, content...)
+	for i := range out {
+		out[i].Data = ""
+	}
+	return out
+}
+
 // recent are the newest messages that the bounds leave, the oldest first;
 // empty, not absent, when there are none.
 func recent(c inject.Context) ([]jsontext.Value, error) {
@@ -61,6 +71,7 @@ func recent(c inject.Context) ([]jsontext.Value, error) {
 		return out, nil
 	}
 	for m := range messages {
+		m.Content = withoutBytes(m.Content)
 		b, err := json.Marshal(m)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrInput, err)
