@@ -32,7 +32,7 @@ import (
 type Options struct {
 	CacheDir    string        // where compiled code is kept between processes; made when missing; default: in memory alone
 	Timeout     time.Duration // of one call; default inject.DefaultTimeout
-	CompileTime time.Duration // of one compilation; default 30 s
+	CompileTime time.Duration // of one compilation; default 30 s, or Timeout when that is longer
 	MemoryPages int           // of 64 KiB, that one call may use; default 256, most 4,096
 	Calls       int           // at once, over all modules; default 4. A call takes its memory, and a stack of at most 150 MB
 	Logger      *zap.Logger   // default: none
@@ -52,7 +52,7 @@ func (o Options) withDefaults() Options {
 		o.Timeout = inject.DefaultTimeout
 	}
 	if o.CompileTime <= 0 {
-		o.CompileTime = DefaultCompileTime
+		o.CompileTime = max(DefaultCompileTime, o.Timeout)
 	}
 	if o.MemoryPages <= 0 {
 		o.MemoryPages = DefaultMemoryPages

@@ -84,7 +84,7 @@ func TestP20_ModuleWrittenByHand(t *testing.T) {
 }
 
 func TestP20_ModuleWrittenInGo(t *testing.T) {
-	inj := loaded(t, newLoader(t, wasm.Options{Timeout: time.Minute}), exampleGo(t))
+	inj := loaded(t, newLoader(t, wasm.Options{Timeout: 10 * time.Minute}), exampleGo(t))
 	turn := says("Prepare the release.")
 	turn.Metadata = []byte(`{"branch":"v2"}`)
 	c, err := inj.Apply(t.Context(), turn)
