@@ -17,8 +17,11 @@ import (
 // stands in it would be run.
 var ErrCache = errors.New("the folder for compiled modules can't be trusted")
 
-// maxCached bounds how many modules the cache keeps.
-const maxCached = 128
+// What the cache keeps, the newest first: modules, and bytes of them.
+const (
+	maxCached      = 128
+	maxCachedBytes = 256 << 20
+)
 
 // openCache is the cache that the options name; nil, with a line in the log,
 // when there is none that can be trusted.
@@ -70,7 +73,7 @@ func ours(path string) error {
 	return private(path, info)
 }
 
-// prune removes the oldest entries past maxCached. That it can't is no matter.
+// prune removes the oldest entries past the bounds. That it can't is no matter.
 func prune(dir string) {
 	type entry struct {
 		path string
@@ -87,7 +90,10 @@ func prune(dir string) {
 		return nil
 	})
 	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(b.info.ModTime().UnixNano(), a.info.ModTime().UnixNano()) })
-	for _, e := range entries[min(len(entries), maxCached):] {
-		_ = os.Remove(e.path)
+	size := int64(0)
+	for i, e := range entries {
+		if size += e.info.Size(); i >= maxCached || size > maxCachedBytes {
+			_ = os.Remove(e.path)
+		}
 	}
 }

@@ -122,3 +122,20 @@ func TestCache_KeepsABoundedNumber(t *testing.T) {
 	assert.Len(t, left, 128)
 	assert.Contains(t, left, kept)
 }
+
+func TestCache_KeepsABoundedSize(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(dir, 0o700))
+	works(t, dir)
+	kept := entries(t, dir)[0]
+	for i := range 10 {
+		old := filepath.Join(filepath.Dir(kept), string(rune('a'+i)))
+		require.NoError(t, os.WriteFile(old, nil, 0o600))
+		require.NoError(t, os.Truncate(old, 50<<20)) // a hole takes no room
+		require.NoError(t, os.Chtimes(old, time.Time{}, time.Unix(int64(i), 0)))
+	}
+	works(t, dir)
+	left := entries(t, dir)
+	assert.Len(t, left, 6)
+	assert.Contains(t, left, kept)
+}
