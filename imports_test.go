@@ -30,7 +30,7 @@ var arrows = map[string][]string{
 	"assemble":          {"inject", "inject/reminder", "inject/ambient", "provider", "redact", "schema"},
 	"inject":            {"inject/predicate", "internal/plain", "redact", "schema"},
 	"inject/bundle":     {"inject", "internal/plain", "redact", "schema"},
-	"inject/wasm":       {"inject", "inject/bundle", "internal/panics", "schema"},
+	"inject/wasm":       {"inject", "inject/bundle", "internal/panics", "internal/plain", "schema"},
 	"inject/ambient":    {"schema"},
 	"inject/predicate":  {"schema"},
 	"inject/trivial":    {"schema"},

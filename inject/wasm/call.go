@@ -12,6 +12,8 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/sys"
+
+	"github.com/prism-rpc/prism-rpc/internal/plain"
 )
 
 // maxResultBytes bounds what a module gives for one turn.
@@ -105,13 +107,9 @@ func fault(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %s", ErrTrap, firstLine(err))
 }
 
-// firstLine leaves out the stack, which is of use to nobody here.
+// firstLine leaves out the stack, which is of use to nobody here. What a module
+// named itself is escaped.
 func firstLine(err error) string {
-	const most = 200
 	line, _, _ := strings.Cut(err.Error(), "\n")
-	line = strings.ToValidUTF8(line, "")
-	if len(line) > most {
-		line = strings.ToValidUTF8(line[:most], "") + "…"
-	}
-	return line
+	return plain.Text(line, 200)
 }

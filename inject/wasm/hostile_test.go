@@ -316,3 +316,26 @@ func TestModuleFileIsJunk(t *testing.T) {
 	_, err = inj.Apply(t.Context(), says("hi"))
 	assert.ErrorIs(t, err, wasm.ErrCompile)
 }
+
+func TestLoader_ClosedWhileAModuleRuns(t *testing.T) {
+	l := wasm.New(wasm.Options{Timeout: time.Hour})
+	inj := loaded(t, l, assembled(t, module(`(loop $l (br $l)) unreachable`)))
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := inj.Apply(ctx, says("hi"))
+		ended <- err
+	}()
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if err := l.Close(stopped); err != nil { // the call may not have begun
+		require.ErrorIs(t, err, context.Canceled)
+	}
+	cancel()
+	require.Error(t, <-ended)
+	require.NoError(t, l.Close(t.Context()))
+	for _, again := range []inject.Injector{inj, loaded(t, l, exampleWAT(t))} {
+		_, err := again.Apply(t.Context(), says("json"))
+		assert.Error(t, err)
+	}
+}

@@ -17,8 +17,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/tetratelabs/wazero/api"
@@ -72,9 +72,8 @@ func (o Options) withDefaults() Options {
 type Loader struct {
 	opts      Options
 	calls     chan struct{} // one token for each call under way
-	compiling chan struct{} // a token for the one compilation under way
+	compiling chan struct{} // a token for the one compilation under way; who holds it may touch the rest
 
-	mu     sync.Mutex
 	engine *engine // nil before the first module is compiled
 	closed bool
 }
@@ -110,10 +109,17 @@ func (l *Loader) Load(_ context.Context, m bundle.Module) (inject.Injector, erro
 	return &injector{module: m, loader: l, calls: make(chan struct{}, max(1, l.opts.Calls/2))}, nil
 }
 
-// Close frees what compiled modules hold. Calls under way end, later ones fail.
+// Close frees what compiled modules hold, once the calls and the compilation
+// under way have ended; later ones fail. The error is ctx's cause when ctx ends
+// before.
 func (l *Loader) Close(ctx context.Context) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	tokens := slices.Repeat([]chan struct{}{l.calls}, cap(l.calls))
+	for _, t := range append([]chan struct{}{l.compiling}, tokens...) { // the one of which there is one, first: two closings don't meet half way
+		if err := take(ctx, t); err != nil {
+			return err
+		}
+		defer func() { <-t }()
+	}
 	l.closed = true
 	if l.engine == nil {
 		return nil
@@ -124,8 +130,6 @@ func (l *Loader) Close(ctx context.Context) error {
 // started is the engine, made when there is none. Only the goroutine that
 // holds the token of compiling calls it.
 func (l *Loader) started(ctx context.Context) (*engine, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.closed {
 		return nil, fmt.Errorf("%w: the loader is closed", ErrCompile)
 	}
