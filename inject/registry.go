@@ -3,20 +3,15 @@ package inject
 import (
 	"cmp"
 	"errors"
-	"maps"
 	"slices"
 	"sync"
 
-	"github.com/prism-rpc/prism-rpc/internal/plain"
-	"github.com/prism-rpc/prism-rpc/redact"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
 // MaxInjectors bounds the registrations of one Registry, shadowed ones
 // included.
 const MaxInjectors = 1000
-
-const maxDescription = 4096
 
 // Errors of a Registry.
 var (
@@ -35,6 +30,9 @@ type Registry struct {
 	mu    sync.RWMutex
 	names map[string][]registration // the highest rank first
 	count int
+
+	listed   map[schema.Origin][]Entry // those that Replace was given and that no name resolves to
+	withheld map[string]bool           // names whose shadowed injector went, until Reload
 }
 
 type registration struct {
@@ -46,9 +44,15 @@ type registration struct {
 
 // Info is what people are told about a registration.
 type Info struct {
-	Description string // default: the description of the injector's spec
-	Path        string // of the file it came from
-	Owner       any    // whoever may remove it, where that is not all of its origin; comparable
+	Description string   // default: the description of the injector's spec
+	Path        string   // of the file or folder it came from
+	Warnings    []string // beside those about its settings
+	Owner       any      // whoever may remove it, where that is not all of its origin; comparable
+	Distrusted  bool     // a list in a configuration file does not reach it (P5)
+
+	// Ready says why the injector can't be used at present, nil when it can.
+	// It is called under the registry's lock and must not block. Nil: always.
+	Ready func() error
 }
 
 // ranks holds the origins, the highest first (P5).
@@ -97,7 +101,7 @@ func registrable(inj Injector, origin schema.Origin) error {
 func (r *Registry) putLocked(name string, reg registration) (replaced bool, err error) {
 	list := r.names[name]
 	i, replaced := slices.BinarySearchFunc(list, reg.origin, byRank)
-	reg.shadowed = i > 0
+	reg.shadowed = i > 0 || r.withheld[name]
 	switch {
 	case replaced:
 		list[i] = reg
@@ -140,91 +144,49 @@ func (r *Registry) Reload() {
 	for _, list := range r.names {
 		list[0].shadowed = false
 	}
+	r.withheld = nil
 }
 
 // Get returns the injector that name stands for.
 func (r *Registry) Get(name string) (Injector, bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	reg, ok := r.readyLocked(name)
+	reg, ok := r.readyLocked(name, false)
 	return reg.injector, ok
 }
 
-func (r *Registry) readyLocked(name string) (registration, bool) {
+// readyLocked is what name resolves to, where a configuration file lists it or
+// where somebody spoke it.
+func (r *Registry) readyLocked(name string, fromFile bool) (registration, bool) {
 	list := r.names[name]
-	if len(list) == 0 || list[0].unusable() != "" {
+	if len(list) == 0 {
+		return registration{}, false
+	}
+	if state, _ := list[0].state(); state != schema.StateReady || fromFile && list[0].info.Distrusted {
 		return registration{}, false
 	}
 	return list[0], true
 }
 
-// unusable says why the registration's name does not resolve to it; empty when
-// it does.
-func (reg registration) unusable() string {
+// state tells whether the registration's name resolves to it, and why not.
+func (reg registration) state() (schema.InjectorState, string) {
 	_, set := settingsOf(reg.injector)
 	switch {
 	case reg.shadowed:
-		return reasonShadowed
+		return schema.StateShadowed, reasonShadowed
 	case set.Disabled:
-		return reasonDisabled
-	}
-	return ""
-}
-
-// List describes all registrations, sorted by the bytes of their names, then
-// by rank. red is what hashes and sizes are taken after.
-func (r *Registry) List(red *redact.Redactor) []schema.InjectorInfo {
-	r.mu.RLock()
-	names := slices.Sorted(maps.Keys(r.names))
-	lists := make([][]registration, len(names))
-	for i, name := range names {
-		lists[i] = slices.Clone(r.names[name])
-	}
-	r.mu.RUnlock()
-
-	out := []schema.InjectorInfo{}
-	for i, name := range names {
-		for _, reg := range lists[i] {
-			out = append(out, reg.describe(name, red))
+		return schema.StateDisabled, reasonDisabled
+	case reg.info.Ready != nil:
+		if err := reg.info.Ready(); err != nil {
+			return schema.StateSkipped, err.Error()
 		}
 	}
-	return out
-}
-
-func (reg registration) describe(name string, red *redact.Redactor) schema.InjectorInfo {
-	info := schema.InjectorInfo{
-		Name:        name,
-		Description: reg.info.Description,
-		Origin:      reg.origin,
-		When:        schema.WhenEveryTurn,
-		State:       schema.StateReady,
-		Path:        reg.info.Path,
-		Warnings:    []string{},
-	}
-	bare, set := settingsOf(reg.injector)
-	if info.Reason = reg.unusable(); info.Reason != "" {
-		info.State = schema.StateDisabled
-	}
-	if reg.shadowed {
-		info.State = schema.StateShadowed
-	}
-	switch own := bare.(type) {
-	case *static:
-		info.When = own.c.When
-		info.Description = cmp.Or(info.Description, own.description)
-		info.Bytes, info.SHA256 = own.digest(set, red)
-		info.Warnings = set.warnings(own.c)
-	case *gated:
-		info.When = own.When
-		info.Description = cmp.Or(info.Description, own.description)
-	}
-	info.Name = red.Text(info.Name, nil)
-	info.Description = plain.Text(red.Text(info.Description, nil), maxDescription)
-	return info
+	return schema.StateReady, ""
 }
 
 // Why a registration's name does not resolve to it.
 const (
 	reasonShadowed = "an injector of this name from a source of higher rank has, or had, the name; reload to let this one stand"
 	reasonDisabled = "it is disabled: enabled is false where it is defined"
+	reasonDistrust = "it comes from a workspace that no --trust-root holds: a list in a configuration file does not reach it; name it in the request or with --instruction, or trust its folder"
 )

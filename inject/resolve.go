@@ -15,12 +15,19 @@ type Resolved struct {
 	Base     bool // named by the session's base list, not by the turn
 
 	registered bool // by Resolve; a host's own value has nothing to refresh from
+	fromFile   bool // by ResolveListed
 }
 
 // Resolve finds the injectors of that name, in that order, or none: the errors
 // are *UnknownError for the first name that stands for no injector, and
-// ErrRepeated (P2, P3).
-func (r *Registry) Resolve(names []string) ([]Resolved, error) {
+// ErrRepeated (P2, P3). The names are those that a user or a client spoke.
+func (r *Registry) Resolve(names []string) ([]Resolved, error) { return r.resolve(names, false) }
+
+// ResolveListed is Resolve for the list of a configuration file, which reaches
+// no injector that is distrusted (P5).
+func (r *Registry) ResolveListed(names []string) ([]Resolved, error) { return r.resolve(names, true) }
+
+func (r *Registry) resolve(names []string, fromFile bool) ([]Resolved, error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	out := make([]Resolved, 0, len(names))
@@ -30,11 +37,11 @@ func (r *Registry) Resolve(names []string) ([]Resolved, error) {
 			return nil, fmt.Errorf("%w: %s", ErrRepeated, name)
 		}
 		seen[name] = true
-		reg, ok := r.readyLocked(name)
+		reg, ok := r.readyLocked(name, fromFile)
 		if !ok {
-			return nil, r.unknownLocked(name)
+			return nil, r.unknownLocked(name, fromFile)
 		}
-		out = append(out, Resolved{Name: name, Origin: reg.origin, Injector: reg.injector, registered: true})
+		out = append(out, Resolved{Name: name, Origin: reg.origin, Injector: reg.injector, registered: true, fromFile: fromFile})
 	}
 	return out, nil
 }
@@ -48,7 +55,7 @@ func (r *Registry) Refresh(resolved []Resolved) []Resolved {
 	defer r.mu.RUnlock()
 	out := slices.Clone(resolved)
 	for i, old := range out {
-		if reg, ok := r.readyLocked(old.Name); ok && old.registered && rank(reg.origin) <= rank(old.Origin) {
+		if reg, ok := r.readyLocked(old.Name, old.fromFile); ok && old.registered && rank(reg.origin) <= rank(old.Origin) {
 			out[i].Origin, out[i].Injector = reg.origin, reg.injector
 		}
 	}

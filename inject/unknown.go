@@ -15,6 +15,7 @@ type UnknownError struct {
 	Known      []string // names that can be used, sorted, at most schema.MaxKnownNames
 	Suggestion string   // the nearest of them all, when one is near
 	Reason     string   // why a registration of that name can't be used; empty when there is none
+	Untrusted  bool     // there is one, and a configuration file's list does not reach it (P5)
 }
 
 // The wording is part of the protocol (P3), hence the capital.
@@ -22,13 +23,11 @@ func (e *UnknownError) Error() string {
 	return "Unknown instruction injector: " + e.Name
 }
 
-func (r *Registry) unknownLocked(name string) *UnknownError {
+func (r *Registry) unknownLocked(name string, fromFile bool) *UnknownError {
 	e := &UnknownError{Name: name}
-	if list := r.names[name]; len(list) > 0 {
-		e.Reason = list[0].unusable()
-	}
+	e.Reason, e.Untrusted = r.whyNotLocked(name)
 	for known := range r.names {
-		if _, ok := r.readyLocked(known); ok {
+		if _, ok := r.readyLocked(known, fromFile); ok {
 			e.Known = append(e.Known, known)
 		}
 	}
@@ -36,4 +35,17 @@ func (r *Registry) unknownLocked(name string) *UnknownError {
 	e.Suggestion = plain.Nearest(name, e.Known)
 	e.Known = e.Known[:min(len(e.Known), schema.MaxKnownNames)]
 	return e
+}
+
+// whyNotLocked says why name, which does not resolve, does not, where anything
+// of that name is known.
+func (r *Registry) whyNotLocked(name string) (reason string, untrusted bool) {
+	list := r.names[name]
+	if len(list) == 0 {
+		return r.whyListedLocked(name), false
+	}
+	if state, why := list[0].state(); state != schema.StateReady {
+		return why, false
+	}
+	return reasonDistrust, true
 }
