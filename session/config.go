@@ -24,8 +24,13 @@ type Config struct {
 	Base   string           // the base layer of the system text
 	Layers []assemble.Layer // further layers, as configuration gives them
 
-	Registry  *inject.Registry      // named injectors; nil: an empty one
-	Names     []string              // the sessions' base list
+	Registry *inject.Registry // named injectors; nil: an empty one
+	Names    []string         // the sessions' base list
+
+	// NamesFromFile says that a configuration file gave Names, so that they reach
+	// no bundle that is distrusted (P5). Default: a user or a host spoke them.
+	NamesFromFile bool
+
 	Injectors []inject.Injector     // selected on every turn, after the names
 	Blocks    []schema.ContextBlock // host context blocks of every request
 	Ambient   Ambient               // what stands at the end of the system text; default nothing

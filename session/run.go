@@ -280,23 +280,35 @@ func (r *Run) hide(input []schema.ContentBlock) {
 
 // selectInjectors resolves the run's names, else the session's (P2, P3).
 func (s *Session) selectInjectors(o RunOptions) ([]inject.Resolved, error) {
-	names, base := o.Names, false
-	if names == nil {
-		s.mu.Lock()
-		names, base = s.names(), true
-		s.mu.Unlock()
-	}
-	selected, err := s.manager.cfg.Registry.Resolve(names)
+	selected, err := s.chosen(o.Names)
 	if err != nil {
 		return nil, err
-	}
-	for i := range selected {
-		selected[i].Base = base
 	}
 	for _, inj := range slices.Concat(s.manager.cfg.Injectors, o.Injectors) {
 		selected = append(selected, inject.Resolved{Name: inj.Name(), Origin: schema.OriginHost, Injector: inj})
 	}
 	return selected, nil
+}
+
+// chosen finds the injectors of a turn's list, else of the session's own, else
+// of the configured one, which does not reach all that a spoken one does (P5).
+func (s *Session) chosen(turn []string) ([]inject.Resolved, error) {
+	registry := s.manager.cfg.Registry
+	if turn != nil {
+		return registry.Resolve(turn)
+	}
+	s.mu.Lock()
+	names, own := s.names(), s.settings.InstructionInjectors != nil
+	s.mu.Unlock()
+	find := registry.Resolve
+	if !own && s.manager.cfg.NamesFromFile {
+		find = registry.ResolveListed
+	}
+	selected, err := find(names)
+	for i := range selected {
+		selected[i].Base = true
+	}
+	return selected, err
 }
 
 func (s *Session) modelFor(model string) string {

@@ -220,7 +220,7 @@ func helpLine(s config.Setting) string {
 	if s.Default != "" {
 		help += " (" + s.Default + ")"
 	}
-	flag := fmt.Sprintf("      --%s %s", s.Flag, s.Arg)
+	flag := strings.TrimRight(fmt.Sprintf("      --%s %s", s.Flag, s.Arg), " ")
 	if len(flag) > 29 {
 		return fmt.Sprintf("%s\n%31s%s\n", flag, "", help)
 	}

@@ -44,6 +44,7 @@ func (p *process) manage(getenv func(string) string, back *backEnds) error {
 		Layers:           layers(cfg.Layers),
 		Registry:         registry,
 		Names:            union(cfg.Names, fileNames),
+		NamesFromFile:    cfg.NamesFromFile,
 		Blocks:           cfg.Context.Blocks,
 		Ambient:          ambientOf(cfg),
 		Reminders:        p.reminders(),

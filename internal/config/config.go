@@ -26,6 +26,7 @@ type Config struct {
 	Settings // of all sources together
 
 	Names         []string         // the sessions' base list
+	NamesFromFile bool             // no flag gave them
 	InjectorFiles []string         // paths, in order
 	RemindersFile string           // the user's own reminders; empty: nowhere to keep them
 	OpenAI        OpenAI           // the resolved provider, also when another one is chosen
@@ -147,8 +148,10 @@ func (s *Settings) relativeTo(dir string, env Env) {
 	for _, p := range []*string{&s.StoreDir, &s.MockScript, &s.LogFile, &s.TraceFile, &s.Providers.OpenAI.CAFile} {
 		*p = absolute(*p, dir, env)
 	}
-	for i, p := range s.InjectorFile {
-		s.InjectorFile[i] = absolute(p, dir, env)
+	for _, list := range []Strings{s.InjectorFile, s.Workspace, s.TrustRoot} {
+		for i, p := range list {
+			list[i] = absolute(p, dir, env)
+		}
 	}
 }
 
@@ -171,6 +174,7 @@ func (c *Config) resolve(flags *Flags, env Env) error {
 		c.Warnings = append(c.Warnings, Warning{Kind: "config_warning", Message: "reminders: " + w, Name: "reminders"})
 	}
 	c.Names, c.InjectorFiles = c.InstructionInjectors, c.InjectorFile
+	c.NamesFromFile = !flags.has("instruction")
 	if c.Instruction.Given {
 		c.Names = c.Instruction.Names
 	}

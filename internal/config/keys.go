@@ -32,6 +32,12 @@ type Settings struct {
 	Modules           Modules               `json:"modules,omitzero"`
 	ProtectedPaths    []string              `json:"protectedPaths,omitempty" validate:"max=1000,dive,required,max=4096"`
 	Reminders         Reminders             `json:"reminders,omitzero"`
+	Discover          bool                  `json:"discover,omitempty"` // look for bundles in the workspace
+	DiscoverKinds     Strings               `json:"discoverKinds,omitempty"`
+	Workspace         Strings               `json:"workspace,omitempty"` // roots; default: the working directory
+	TrustRoot         Strings               `json:"trustRoot,omitempty"`
+	Watch             bool                  `json:"watch,omitempty"`
+	ModuleLoader      string                `json:"moduleLoader,omitempty"`
 
 	Redact    Redact  `json:"redact,omitzero"`
 	RedactEnv Strings `json:"redactEnv,omitempty"` // the flag's form of redact.env

@@ -20,7 +20,7 @@ type Setting struct {
 	Default string // as the flag would give it
 	Help    string
 
-	field func(*Settings) any       // a *string, *int, *Duration, *Age, *Strings or *Instruction
+	field func(*Settings) any       // a *string, *bool, *int, *Duration, *Age, *Strings or *Instruction
 	rule  func(value string) string // what is wrong with a text, or with each of a list; nil: nothing
 }
 
@@ -50,6 +50,18 @@ var table = []Setting{
 		func(s *Settings) any { return &s.Instruction }, nil},
 	{"injectorFile", "injector-file", "FILE", "Instructions", "", "inject this file's text on every turn (repeatable)",
 		func(s *Settings) any { return &s.InjectorFile }, nil},
+	{"discover", "discover", "", "Instructions", "", "find bundles in .agents/instructions of each workspace",
+		func(s *Settings) any { return &s.Discover }, nil},
+	{"discoverKinds", "discover-kinds", "KINDS", "Instructions", "instructions", "what to find, with commas between",
+		func(s *Settings) any { return &s.DiscoverKinds }, kindsFault},
+	{"workspace", "workspace", "DIR", "Instructions", "", "where to look (repeatable); default is the working directory",
+		func(s *Settings) any { return &s.Workspace }, nil},
+	{"trustRoot", "trust-root", "DIR", "Instructions", "", "trust bundles and files below this folder (repeatable)",
+		func(s *Settings) any { return &s.TrustRoot }, nil},
+	{"watch", "watch", "", "Instructions", "", "take up bundles that change, when they do",
+		func(s *Settings) any { return &s.Watch }, nil},
+	{"moduleLoader", "module-loader", "none|wasm|client", "Instructions", "none", "what runs the code that a bundle names",
+		func(s *Settings) any { return &s.ModuleLoader }, nil},
 	{"injectorTimeout", "injector-timeout", "DURATION", "Instructions", "5s", "how long an injector may take",
 		func(s *Settings) any { return &s.InjectorTimeout }, nil},
 
@@ -103,6 +115,12 @@ func (t *Setting) repeatable() bool {
 	return false
 }
 
+// isSwitch tells whether the flag may stand without a value.
+func (t *Setting) isSwitch() bool {
+	_, ok := t.field(&Settings{}).(*bool)
+	return ok
+}
+
 // set puts flag values into s: the last of them, or all where the flag is
 // repeatable. It returns what is wrong with them.
 func (t *Setting) set(s *Settings, values []string) string {
@@ -110,6 +128,11 @@ func (t *Setting) set(s *Settings, values []string) string {
 	switch field := t.field(s).(type) {
 	case *string:
 		*field = last
+	case *bool:
+		if last != "true" && last != "false" {
+			return "must be true or false"
+		}
+		*field = last == "true"
 	case *int:
 		n, err := strconv.Atoi(last)
 		if err != nil {
@@ -215,7 +238,10 @@ func (f *Flags) Register(fs *pflag.FlagSet, keys ...string) {
 	fs.StringVar(&f.Config, "config", "", "the configuration file")
 	for i := range table {
 		if t := &table[i]; keys == nil || slices.Contains(keys, t.Key) {
-			fs.Var(&flagValue{f, t}, t.Flag, t.Help)
+			added := fs.VarPF(&flagValue{f, t}, t.Flag, "", t.Help)
+			if t.isSwitch() {
+				added.NoOptDefVal = "true"
+			}
 		}
 	}
 }
@@ -274,6 +300,8 @@ func (t *Setting) isEmpty(s *Settings) bool {
 		return *field == 0
 	case *Duration:
 		return *field == 0
+	case *Strings:
+		return len(*field) == 0
 	}
 	return false
 }
