@@ -77,7 +77,7 @@ func (reg registration) describe(name string, red *redact.Redactor) schema.Injec
 // shown is info fit for people: redacted, plain and bounded.
 func shown(info schema.InjectorInfo, red *redact.Redactor) schema.InjectorInfo {
 	show := func(text string, most int) string { return plain.Text(red.Text(text, nil), most) }
-	info.Name = red.Text(info.Name, nil)
+	info.Name = show(info.Name, maxPath)
 	info.Description = show(info.Description, maxDescription)
 	info.Reason = show(info.Reason, maxReason)
 	info.Path = show(info.Path, maxPath)

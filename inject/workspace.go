@@ -47,6 +47,12 @@ func CleanWorkspaceBlocks(blocks []schema.ContextBlock) ([]schema.ContextBlock, 
 	return blocks, warnings
 }
 
+// CleanWorkspaceTitle is CleanWorkspaceBlocks for a title.
+func CleanWorkspaceTitle(title string) (string, []string) {
+	seen, found := withoutInvisible(title)
+	return seen, reportInvisible(found, "taken out")
+}
+
 func cleanIn(where string, text *string) []string {
 	seen, found := withoutInvisible(*text)
 	*text = seen

@@ -1,0 +1,151 @@
+package bundle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"github.com/prism-rpc/prism-rpc/inject"
+	"github.com/prism-rpc/prism-rpc/schema"
+)
+
+// Why an outside resource gives no text.
+var (
+	ErrDenied = errors.New("the client does not allow its resource to be read, which lies outside of the bundle")
+	errMoved  = errors.New("changed its place while permission was asked")
+)
+
+// outside is the bundle as an injector whose text lies elsewhere, so that it is
+// read when it is first used, and only with permission.
+func (w *work) outside(file string) (inject.Injector, error) {
+	if w.Permission == nil {
+		return nil, inFile(file, ErrNoPermission)
+	}
+	if _, err := specOf(&w.bundle, "x"); err != nil {
+		return nil, err
+	}
+	w.asks = true
+	o := &outsider{bundle: w.bundle, path: w.bundle.at(file), file: file, ask: w.Permission, once: newOnce()}
+	ready := w.PermissionReady
+	w.entry.Info.Ready = func() error {
+		if o.wasDenied() {
+			return ErrDenied
+		}
+		if ready != nil {
+			if err := ready(); err != nil {
+				return fmt.Errorf("its resource lies outside of the bundle: %w", err)
+			}
+		}
+		return nil
+	}
+	return inject.With(o, settingsOf(&w.bundle)), nil
+}
+
+// settingsOf are the settings of an injector that is not made of a spec.
+func settingsOf(b *Bundle) inject.Settings {
+	m := b.Manifest
+	return inject.Settings{
+		Placement: m.Placement, Position: m.Position, Title: m.Title, Scope: m.Scope,
+		OnError: m.OnError, Disabled: m.disabled(), Trust: schema.TrustWorkspace,
+	}
+}
+
+// An outsider reads its text on first use.
+type outsider struct {
+	bundle Bundle
+	path   string // of the resource, as the manifest leads to it
+	file   string // as the manifest names it
+	ask    Permission
+	once   once
+
+	mu     sync.Mutex
+	denied bool // not to be asked again before the bundles are loaded anew
+}
+
+// Name is the bundle's.
+func (o *outsider) Name() string { return o.bundle.Name }
+
+// When is the bundle's timing.
+func (o *outsider) When() schema.When { return timingOf(&o.bundle) }
+
+// Apply asks for permission where that was not given before.
+func (o *outsider) Apply(ctx context.Context, c inject.Context) (inject.Contribution, error) {
+	inj, err := o.once.do(ctx, o.load)
+	if err != nil {
+		return inject.Contribution{}, err
+	}
+	return inj.Apply(ctx, c)
+}
+
+func (o *outsider) wasDenied() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.denied
+}
+
+func (o *outsider) load(ctx context.Context) (inject.Injector, error) {
+	if o.wasDenied() {
+		return nil, ErrDenied
+	}
+	real, err := realPath(o.path)
+	if err != nil {
+		return nil, inFile(o.file, err)
+	}
+	allow, err := o.ask(ctx, ReadRequest{Path: real, Bundle: o.bundle.Name, Reason: "the bundle's resource " + o.file + " lies outside of its folder"})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("permission to read the resource: %w", err)
+	case !allow:
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.denied = true
+		return nil, ErrDenied
+	}
+	text, err := o.read(real)
+	if err != nil {
+		return nil, inFile(o.file, err)
+	}
+	return specOf(&o.bundle, text)
+}
+
+// read reads the file that was allowed, and no other.
+func (o *outsider) read(allowed string) (string, error) {
+	got, err := fence{filepath.Dir(allowed)}.read(allowed, schema.MaxInjectorBytes)
+	switch {
+	case errors.Is(err, ErrOutside) || err == nil && got.real != allowed:
+		return "", errMoved
+	case err != nil:
+		return "", err
+	}
+	text, _, err := textOf(&o.bundle, got.data)
+	return text, err
+}
+
+// once makes an injector one time, whoever asks; an error is for those who
+// asked together, and the next one tries again.
+type once struct {
+	turn chan struct{} // held by who makes it
+	made *inject.Injector
+}
+
+func newOnce() once { return once{make(chan struct{}, 1), new(inject.Injector)} }
+
+// do waits for its turn as long as ctx lets it.
+func (o once) do(ctx context.Context, load func(context.Context) (inject.Injector, error)) (inject.Injector, error) {
+	select {
+	case o.turn <- struct{}{}:
+		defer func() { <-o.turn }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if *o.made != nil {
+		return *o.made, nil
+	}
+	made, err := load(ctx)
+	if err == nil {
+		*o.made = made
+	}
+	return made, err
+}
