@@ -22,9 +22,9 @@ const module = "github.com/prism-rpc/prism-rpc/"
 // arrows says which packages of this module each package may import, outside
 // its tests. Every arrow points down.
 var arrows = map[string][]string{
-	"cmd/prism-rpc":     {"assemble", "inject", "inject/reminder", "inject/ambient", "internal/config", "internal/panics", "internal/plain", "provider", "provider/mock", "provider/openai", "redact", "rpc", "schema", "session", "session/filestore", "session/memstore"},
-	"rpc":               {"inject", "inject/reminder", "inject/bundle", "internal/panics", "internal/plain", "redact", "schema", "session"},
-	"session":           {"assemble", "inject", "inject/reminder", "inject/ambient", "internal/panics", "internal/plain", "provider", "redact", "schema"},
+	"cmd/prism-rpc":     {"assemble", "inject", "inject/ambient", "inject/bundle", "inject/reminder", "inject/wasm", "internal/config", "internal/panics", "internal/plain", "provider", "provider/mock", "provider/openai", "redact", "rpc", "schema", "session", "session/filestore", "session/memstore"},
+	"rpc":               {"inject", "inject/bundle", "inject/reminder", "internal/panics", "internal/plain", "redact", "schema", "session"},
+	"session":           {"assemble", "inject", "inject/ambient", "inject/reminder", "internal/panics", "internal/plain", "provider", "redact", "schema"},
 	"session/filestore": {"schema", "session", "session/internal/listing", "session/internal/sequence"},
 	"session/memstore":  {"schema", "session", "session/internal/listing", "session/internal/sequence"},
 	"assemble":          {"inject", "inject/reminder", "inject/ambient", "provider", "redact", "schema"},

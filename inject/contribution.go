@@ -37,15 +37,6 @@ func (c Contribution) Check() error {
 	return checkBlocks(c.ContextBlocks)
 }
 
-// Bytes is the size of all text in c.
-func (c Contribution) Bytes() int {
-	n := len(c.Instructions)
-	for _, b := range c.ContextBlocks {
-		n += len(b.Title) + len(schema.PlainText(b.Content))
-	}
-	return n
-}
-
 func checkBlocks(blocks []schema.ContextBlock) error {
 	if len(blocks) > schema.MaxInjectorBlocks {
 		return schema.PastLimit("contextBlocks", schema.MaxInjectorBlocks, "blocks")

@@ -67,8 +67,6 @@ func (reg registration) describe(name string, red *redact.Redactor) schema.Injec
 	case *gated:
 		info.When = inj.When
 		info.Description = cmp.Or(info.Description, inj.description)
-	case interface{ When() schema.When }:
-		info.When = inj.When()
 	}
 	info.Warnings = append(info.Warnings, reg.info.Warnings...)
 	return shown(info, red)

@@ -137,14 +137,26 @@ func (r *Registry) Unregister(name string, origin schema.Origin) bool {
 }
 
 // Reload lets the highest registration of each name stand again, where one
-// that shadowed it has gone.
-func (r *Registry) Reload() {
+// that shadowed it has gone, and names those.
+func (r *Registry) Reload() (stand []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, list := range r.names {
-		list[0].shadowed = false
+	for name, list := range r.names {
+		if list[0].shadowed {
+			list[0].shadowed = false
+			stand = append(stand, name)
+		}
 	}
 	r.withheld = nil
+	slices.Sort(stand)
+	return stand
+}
+
+// Room is how many injectors the origin may have, beside those of others.
+func (r *Registry) Room(origin schema.Origin) int {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return max(0, MaxInjectors-r.othersLocked(origin))
 }
 
 // Get returns the injector that name stands for.

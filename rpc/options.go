@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"context"
 	"io"
 	"time"
 
@@ -54,6 +55,10 @@ type Options struct {
 	// AfterFirstReply is called once, when a reply was given to the writer: what
 	// needs to be done but not at start-up can begin. It must not block.
 	AfterFirstReply func()
+
+	// Rescan looks for injectors again where the host found them, and names those
+	// that have changed. Nil: there is nowhere to look.
+	Rescan func(context.Context) (changed []string, err error)
 
 	Redactor *redact.Redactor // for errors, notices and logs of the connection
 	Logger   *zap.Logger      // nil logs nothing

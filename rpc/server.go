@@ -134,6 +134,7 @@ func (s *server) methods() map[string]begin {
 		"listContext":        later(s.listContext),
 		"getReminders":       later(s.getReminders),
 		"setReminders":       later(s.setReminders),
+		"reloadInjectors":    later(s.reloadInjectors),
 	}
 }
 

@@ -78,6 +78,8 @@ func Methods() []Method {
 			Params: of[NoParams](), Result: of[Reminders]()},
 		{Name: "setReminders", Summary: "Change the user's reminders, from the next turn on, in all processes; null restores the configured ones.",
 			Params: of[SetRemindersParams](), Result: of[Reminders](), Errors: []ErrorKind{KindStaleRevision, KindStoreError}},
+		{Name: "reloadInjectors", Summary: "Look for bundles again, let names stand that were freed, and list the injectors.",
+			Params: of[NoParams](), Result: of[ListInjectorsResult](), Errors: []ErrorKind{KindOverloaded}},
 		{Name: "shutdown", Summary: "Take no new work; what runs goes on.", Params: of[NoParams]()},
 		{Name: "exit", Summary: "Cancel what is left and end the process.", Params: of[NoParams](), Notification: true},
 	}

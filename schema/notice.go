@@ -24,15 +24,26 @@ type NoticeKind string
 
 // The kinds of notice.
 const (
+	NoticeBundleError      NoticeKind = "bundle_error"
 	NoticeConfigWarning    NoticeKind = "config_warning"
+	NoticeInjectorsChanged NoticeKind = "injectors_changed"
 	NoticePromptNotRun     NoticeKind = "prompt_not_run"
 	NoticeRedactEnvUnset   NoticeKind = "redact_env_unset"
 	NoticeRemindersChanged NoticeKind = "reminders_changed"
-	NoticeStoreRepaired    NoticeKind = "store_repaired"
 	NoticeStoreReadonly    NoticeKind = "store_readonly"
+	NoticeStoreRepaired    NoticeKind = "store_repaired"
 )
 
 // NoticeKinds lists the kinds of notice that are sent.
 func NoticeKinds() []NoticeKind {
-	return []NoticeKind{NoticeConfigWarning, NoticePromptNotRun, NoticeRedactEnvUnset, NoticeRemindersChanged, NoticeStoreRepaired, NoticeStoreReadonly}
+	return []NoticeKind{
+		NoticeBundleError,
+		NoticeConfigWarning,
+		NoticeInjectorsChanged,
+		NoticePromptNotRun,
+		NoticeRedactEnvUnset,
+		NoticeRemindersChanged,
+		NoticeStoreReadonly,
+		NoticeStoreRepaired,
+	}
 }

@@ -627,7 +627,7 @@ export interface Notice {
 }
 
 /** NoticeKind names a kind of notice. */
-export type NoticeKind = "config_warning" | "prompt_not_run" | "redact_env_unset" | "reminders_changed" | "store_repaired" | "store_readonly";
+export type NoticeKind = "bundle_error" | "config_warning" | "injectors_changed" | "prompt_not_run" | "redact_env_unset" | "reminders_changed" | "store_readonly" | "store_repaired";
 
 /** NoticeLevel says how much a notice matters. */
 export type NoticeLevel = "info" | "warning" | "error";
@@ -1314,6 +1314,8 @@ export interface Methods {
   getReminders: { params: NoParams; result: Reminders };
   /** Change the user's reminders, from the next turn on, in all processes; null restores the configured ones. */
   setReminders: { params: SetRemindersParams; result: Reminders };
+  /** Look for bundles again, let names stand that were freed, and list the injectors. */
+  reloadInjectors: { params: NoParams; result: ListInjectorsResult };
   /** Take no new work; what runs goes on. */
   shutdown: { params: NoParams; result: null };
 }

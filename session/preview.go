@@ -12,8 +12,9 @@ import (
 
 // A Preview is a request that is about to be made but not to be sent.
 type Preview struct {
-	run     *Run
-	history bool
+	run       *Run
+	history   bool
+	untrusted []string // names that a configuration file lists and does not reach
 }
 
 // Preview resolves what a turn would be made of, by the rules of Begin, and
@@ -37,7 +38,8 @@ func (m *Manager) Preview(start Start, turn int, history bool) (*Preview, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.resolve(r); err != nil {
+	untrusted, err := s.resolveShown(r)
+	if err != nil {
 		return nil, err
 	}
 	if _, r.model, err = m.provider(s.modelFor(r.Model)); err != nil {
@@ -49,7 +51,7 @@ func (m *Manager) Preview(start Start, turn int, history bool) (*Preview, error)
 	if r.ExpectedTurn > 0 && r.ExpectedTurn != r.turn {
 		return nil, &ConflictError{Expected: r.ExpectedTurn, Turn: r.turn}
 	}
-	return &Preview{r, history}, nil
+	return &Preview{r, history, untrusted}, nil
 }
 
 func (s *Session) nextTurn() int {
@@ -89,7 +91,7 @@ func (p *Preview) describe(plan *plan, req *provider.Request) (*schema.PreviewRe
 	return &schema.PreviewResult{
 		SessionID: r.session.id, Turn: r.turn,
 		Request: schema.PreviewRequest{Model: req.Model, Options: req.Options, Segments: p.segments(req)},
-		Layers:  r.rows(plan), Bytes: size, Tokens: r.session.tokensOf(sizeOf(req)), SHA256: hash,
+		Layers:  append(r.rows(plan), untrustedRows(p.untrusted)...), Bytes: size, Tokens: r.session.tokensOf(sizeOf(req)), SHA256: hash,
 		Shared: shared, Compacts: r.session.compacts(req), Redacted: r.tally.list(),
 	}, nil
 }

@@ -227,12 +227,12 @@ func (s *Session) prepare(ctx context.Context, r *Run) error {
 	return nil
 }
 
-// resolve finds the injectors that r selects.
-func (s *Session) resolve(r *Run) (err error) {
+// resolve finds the injectors that r selects, without some of the base list.
+func (s *Session) resolve(r *Run, without ...string) (err error) {
 	if err := r.checkSent(); err != nil {
 		return err
 	}
-	r.selected, err = s.selectInjectors(r.RunOptions)
+	r.selected, err = s.selectInjectors(r.RunOptions, without)
 	return err
 }
 
@@ -279,8 +279,8 @@ func (r *Run) hide(input []schema.ContentBlock) {
 }
 
 // selectInjectors resolves the run's names, else the session's (P2, P3).
-func (s *Session) selectInjectors(o RunOptions) ([]inject.Resolved, error) {
-	selected, err := s.chosen(o.Names)
+func (s *Session) selectInjectors(o RunOptions, without []string) ([]inject.Resolved, error) {
+	selected, err := s.chosen(o.Names, without)
 	if err != nil {
 		return nil, err
 	}
@@ -292,7 +292,7 @@ func (s *Session) selectInjectors(o RunOptions) ([]inject.Resolved, error) {
 
 // chosen finds the injectors of a turn's list, else of the session's own, else
 // of the configured one, which does not reach all that a spoken one does (P5).
-func (s *Session) chosen(turn []string) ([]inject.Resolved, error) {
+func (s *Session) chosen(turn, without []string) ([]inject.Resolved, error) {
 	registry := s.manager.cfg.Registry
 	if turn != nil {
 		return registry.Resolve(turn)
@@ -303,6 +303,9 @@ func (s *Session) chosen(turn []string) ([]inject.Resolved, error) {
 	find := registry.Resolve
 	if !own && s.manager.cfg.NamesFromFile {
 		find = registry.ResolveListed
+	}
+	if len(without) > 0 {
+		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(without, name) })
 	}
 	selected, err := find(names)
 	for i := range selected {

@@ -29,7 +29,7 @@ func ask(ctx context.Context, flags *config.Flags, text, mode string, out *os.Fi
 	ctx, cancel, ready := untilSignal(ctx)
 	defer cancel(nil)
 	<-ready
-	p, err := start(flags)
+	p, err := start(ctx, flags)
 	defer p.lines.flush()
 	if err != nil {
 		return p.redacted(errors.Join(err, p.close()))

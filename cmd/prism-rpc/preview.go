@@ -58,7 +58,7 @@ func (v *previewer) run(ctx context.Context, flags *config.Flags, text string, o
 	ctx, cancel, ready := untilSignal(ctx)
 	defer cancel(nil)
 	<-ready
-	p, err := start(flags)
+	p, err := start(ctx, flags)
 	defer p.lines.flush()
 	if err != nil {
 		return p.redacted(errors.Join(err, p.close()))

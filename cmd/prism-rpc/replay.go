@@ -94,7 +94,7 @@ func (p *process) replayRun(ctx context.Context, rec *recording, sum *tallied, o
 	player := newPlayer(rec, p.cfg)
 	back.chosen = &paced{back.chosen, player}
 	back.byName = map[string]provider.Provider{"mock": back.chosen}
-	if err := p.manage(os.Getenv, back); err != nil {
+	if err := p.manage(ctx, os.Getenv, back); err != nil {
 		return err
 	}
 	opts := p.options(nil)

@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/prism-rpc/prism-rpc/inject/bundle"
 	"github.com/prism-rpc/prism-rpc/internal/config"
 	"github.com/prism-rpc/prism-rpc/redact"
 	"github.com/prism-rpc/prism-rpc/rpc"
@@ -36,7 +37,7 @@ func serve(ctx context.Context, flags *config.Flags) error {
 		say("prism-rpc: reads JSON-RPC requests, one per line; to ask a question: prism-rpc -p TEXT; for help: prism-rpc --help")
 	}
 
-	p, unready := start(flags)
+	p, unready := start(ctx, flags)
 	defer p.lines.flush()
 	if p.cfg.ParentWatch == "off" {
 		parent = noParent
@@ -45,6 +46,10 @@ func serve(ctx context.Context, flags *config.Flags) error {
 	trace, err := p.openTrace()
 	unready = cmp.Or(unready, err)
 	opts := p.options(unready)
+	opts.AfterFirstReply = func() {
+		p.retain()
+		p.watchBundles(ctx)
+	}
 	if trace != nil {
 		opts.Trace = trace
 	}
@@ -82,9 +87,11 @@ func serveResult(ctx context.Context, err, unready, closeErr error) error {
 type process struct {
 	cfg      *config.Config
 	logger   *zap.Logger
-	lines    *lineWriter   // of the log
-	store    session.Store // nil when the process is not ready
-	notifier *rpc.Notifier // what start-up and the store have to say
+	lines    *lineWriter    // of the log
+	store    session.Store  // nil when the process is not ready
+	notifier *rpc.Notifier  // what start-up and the store have to say
+	bundles  *bundle.Source // nil unless they are looked for
+	client   rpc.Client     // asked on behalf of bundles
 
 	running atomic.Pointer[session.Manager] // the log asks it what it has learnt
 }
@@ -102,10 +109,10 @@ func (p *process) redactor() *redact.Redactor {
 
 // start makes everything from flags, file and environment. The error says why
 // the process can't work; it can log and answer all the same.
-func start(flags *config.Flags) (*process, error) {
+func start(ctx context.Context, flags *config.Flags) (*process, error) {
 	p, err := load(flags)
 	if err == nil {
-		err = p.openManager(os.Getenv)
+		err = p.openManager(ctx, os.Getenv)
 	}
 	return p, err
 }
@@ -139,18 +146,19 @@ func about(sessionID string) zap.Field {
 
 func (p *process) options(unready error) rpc.Options {
 	return rpc.Options{
-		Sessions:        p.manager(),
-		Version:         version(),
-		Unready:         unready,
-		DefaultSession:  p.cfg.Session,
-		Framing:         rpc.Framing(p.cfg.Framing),
-		MaxFrame:        p.cfg.MaxFrame,
-		DrainTimeout:    time.Duration(p.cfg.DrainTimeout),
-		OnEOF:           rpc.OnEOF(p.cfg.OnEOF),
-		Notifier:        p.notifier,
-		AfterFirstReply: p.retain,
-		Redactor:        p.cfg.Redactor,
-		Logger:          p.logger,
+		Sessions:       p.manager(),
+		Version:        version(),
+		Unready:        unready,
+		DefaultSession: p.cfg.Session,
+		Framing:        rpc.Framing(p.cfg.Framing),
+		MaxFrame:       p.cfg.MaxFrame,
+		DrainTimeout:   time.Duration(p.cfg.DrainTimeout),
+		OnEOF:          rpc.OnEOF(p.cfg.OnEOF),
+		Notifier:       p.notifier,
+		Client:         &p.client,
+		Rescan:         p.rescan(),
+		Redactor:       p.cfg.Redactor,
+		Logger:         p.logger,
 	}
 }
 

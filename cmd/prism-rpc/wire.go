@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,20 +18,23 @@ import (
 
 // openManager makes what the configuration describes. The error is a
 // *config.Error, or errNoStore.
-func (p *process) openManager(getenv func(string) string) error {
+func (p *process) openManager(ctx context.Context, getenv func(string) string) error {
 	back, err := openProviders(p.cfg)
 	if err != nil {
 		return err
 	}
-	return p.manage(getenv, back)
+	return p.manage(ctx, getenv, back)
 }
 
 // manage is openManager with providers that stand.
-func (p *process) manage(getenv func(string) string, back *backEnds) error {
+func (p *process) manage(ctx context.Context, getenv func(string) string, back *backEnds) error {
 	cfg := p.cfg
 	registry, fileNames, err := registerInjectors(cfg)
 	if err != nil {
 		return err
+	}
+	if err := p.discover(ctx, registry); err != nil {
+		return cfg.Bad("discover", err.Error(), "")
 	}
 	if p.store, err = p.openStore(getenv); err != nil {
 		return err

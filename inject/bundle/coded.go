@@ -1,7 +1,6 @@
 package bundle
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,10 +10,7 @@ import (
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
-var (
-	errNoInjector = errors.New("the module gives no injector")
-	errMuchText   = errors.New("the module gives more than the manifest's maxBytes")
-)
+var errNoInjector = errors.New("the module gives no injector")
 
 // coded is the bundle as an injector that its module makes, on first use.
 func (w *work) coded() (inject.Injector, error) {
@@ -38,51 +34,48 @@ func (w *work) coded() (inject.Injector, error) {
 	if m.Resource != "" || len(m.ContextBlocks) > 0 {
 		w.warn(manifestFile, "resource and contextBlocks change nothing: the module gives the text")
 	}
-	timing, err := timingFrom(&w.bundle)
-	if err != nil {
-		return nil, err
-	}
 	if w.ModuleLoader == nil {
 		return nil, inFile(m.Module, ErrNoLoader)
 	}
 	if r, ok := w.ModuleLoader.(interface{ Ready() error }); ok {
 		w.entry.Info.Ready = r.Ready
 	}
-	c := &code{bundle: w.bundle, loader: w.ModuleLoader, timing: timing, once: newOnce()}
+	c := &code{bundle: w.bundle, loader: w.ModuleLoader, once: newOnce()}
 	c.module = Module{Name: w.bundle.Name, File: m.Module, Path: real, ExportName: m.ExportName, Read: c.read}
-	return inject.With(c, settingsOf(&w.bundle)), nil
+	return lazy(c, &w.bundle)
 }
 
-// timingFrom checks what the manifest says of when, and makes an injector that
-// gives it; nil when the manifest says nothing.
-func timingFrom(b *Bundle) (inject.Injector, error) {
-	bare := *b
-	m := *b.Manifest
-	m.ContextBlocks, m.Placement, m.Position, m.Title, m.MaxBytes = nil, "", "", "", nil
-	bare.Manifest = &m
-	inj, err := specOf(&bare, "of the module")
-	if m.When == "" {
-		return nil, err
+// lazy is an injector that is asked when the manifest says so, and gives its
+// text as the manifest says.
+func lazy(inj inject.Injector, b *Bundle) (inject.Injector, error) {
+	m := b.Manifest
+	gated, err := inject.Gated(inj, inject.Gate{When: m.When, Predicate: m.Predicate, Scope: m.Scope, MaxBytes: orZero(m.MaxBytes)})
+	if err != nil {
+		return nil, inFile(manifestFile, err)
 	}
-	return inj, err
+	return inject.With(gated, inject.Settings{
+		Placement: m.Placement, Position: m.Position, Title: m.Title, Scope: m.Scope,
+		OnError: m.OnError, Disabled: m.disabled(), Trust: schema.TrustWorkspace,
+	}), nil
 }
 
-func timingOf(b *Bundle) schema.When { return cmp.Or(b.Manifest.When, schema.WhenEveryTurn) }
+func orZero(p *int) int {
+	if p == nil {
+		return 0
+	}
+	return *p
+}
 
 // code is an injector that a module is.
 type code struct {
 	bundle Bundle
 	loader ModuleLoader
 	module Module
-	timing inject.Injector
 	once   once
 }
 
 // Name is the bundle's, whatever the module calls itself (P20).
 func (c *code) Name() string { return c.bundle.Name }
-
-// When is the timing that the manifest gives.
-func (c *code) When() schema.When { return timingOf(&c.bundle) }
 
 // Apply loads the module where that was not done before.
 func (c *code) Apply(ctx context.Context, turn inject.Context) (inject.Contribution, error) {
@@ -90,24 +83,7 @@ func (c *code) Apply(ctx context.Context, turn inject.Context) (inject.Contribut
 	if err != nil {
 		return inject.Contribution{}, err
 	}
-	got, err := inj.Apply(ctx, turn)
-	if err != nil {
-		return got, err
-	}
-	if most := c.bundle.Manifest.MaxBytes; most != nil && got.Bytes() > *most {
-		return inject.Contribution{}, errMuchText
-	}
-	if got.When == "" && c.timing != nil {
-		due, err := c.timing.Apply(ctx, turn)
-		if err != nil {
-			return inject.Contribution{}, err
-		}
-		got.When = due.When
-		if got.Predicate == nil {
-			got.Predicate = due.Predicate
-		}
-	}
-	return got, nil
+	return inj.Apply(ctx, turn)
 }
 
 func (c *code) load(ctx context.Context) (inject.Injector, error) {

@@ -76,6 +76,7 @@ func Discover(ctx context.Context, o Options) *Found {
 			d.problem(root, err)
 		}
 	}
+	d.found.limit(inject.MaxInjectors)
 	return &d.found
 }
 
@@ -135,18 +136,22 @@ func (d *discovery) scan(ctx context.Context, root string) error {
 			return nil
 		}
 		if b := d.look(within, folder, at, e); b != nil {
-			d.add(*b)
+			d.found.Bundles = append(d.found.Bundles, *b)
 		}
 	}
 	return nil
 }
 
-func (d *discovery) add(b Bundle) {
-	if len(d.found.Bundles) >= inject.MaxInjectors {
-		d.found.Problems = append(d.found.Problems, Problem{Name: b.Name, Path: b.Path, Reason: "there are too many bundles before this one"})
+// limit leaves out the bundles that there is no room for.
+func (f *Found) limit(room int) {
+	if len(f.Bundles) <= room {
 		return
 	}
-	d.found.Bundles = append(d.found.Bundles, b)
+	f.Problems = append(f.Problems, Problem{
+		Path:   f.Bundles[room].Path,
+		Reason: "there are too many injectors: this bundle and those behind it are left out",
+	})
+	f.Bundles = f.Bundles[:room]
 }
 
 // look makes a bundle of an entry of the folder; nil when it is none.

@@ -189,16 +189,21 @@ func TestP20_turns_at_once_load_a_module_once(t *testing.T) {
 
 func TestP20_the_manifest_bounds_and_times_a_module(t *testing.T) {
 	w := coded(t, `{"module":"m.wasm","when":"on_input","predicate":"input == \"go\"","maxBytes":5}`)
-	c := inject.Contribution{Instructions: "short"}
-	r := w.loaded(bundle.LoadOptions{ModuleLoader: loaderFunc(func(context.Context, bundle.Module) (inject.Injector, error) {
+	loads, c := 0, inject.Contribution{Instructions: "short"}
+	o := bundle.LoadOptions{ModuleLoader: loaderFunc(func(context.Context, bundle.Module) (inject.Injector, error) {
+		loads++
 		return inject.Func("x", func(context.Context, inject.Context) (inject.Contribution, error) { return c, nil }), nil
-	})})
+	})}
+	r := w.loaded(o)
 	assert.Equal(t, schema.WhenOnInput, infos(r)["x"].When)
 	assert.Equal(t, schema.ReasonPredicateFalse, apply(t, r, "x").Reason)
-	c.When = schema.WhenEveryTurn
-	assert.Equal(t, "short", text(t, r, "x"), "the module's own timing comes first")
+	assert.Zero(t, loads, "a turn that is not due loads nothing")
+
+	w.bundle("x", `{"module":"m.wasm","maxBytes":5}`, "")
+	r = w.loaded(o)
+	assert.Equal(t, "short", text(t, r, "x"))
 	c.Instructions = "too long"
-	assert.ErrorContains(t, apply(t, r, "x").Err, "maxBytes")
+	assert.ErrorIs(t, apply(t, r, "x").Err, inject.ErrMaxBytes)
 }
 
 func TestP20_code_is_read_within_its_bounds_and_its_bundle(t *testing.T) {

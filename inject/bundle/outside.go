@@ -13,7 +13,7 @@ import (
 
 // Why an outside resource gives no text.
 var (
-	ErrDenied = errors.New("the client does not allow its resource to be read, which lies outside of the bundle")
+	ErrDenied = errors.New("lies outside of the bundle, and the client did not allow it to be read")
 	errMoved  = errors.New("changed its place while permission was asked")
 )
 
@@ -31,25 +31,16 @@ func (w *work) outside(file string) (inject.Injector, error) {
 	ready := w.PermissionReady
 	w.entry.Info.Ready = func() error {
 		if o.wasDenied() {
-			return ErrDenied
+			return inFile(file, ErrDenied)
 		}
 		if ready != nil {
 			if err := ready(); err != nil {
-				return fmt.Errorf("its resource lies outside of the bundle: %w", err)
+				return inFile(file, fmt.Errorf("%w; %w", ErrNoPermission, err))
 			}
 		}
 		return nil
 	}
-	return inject.With(o, settingsOf(&w.bundle)), nil
-}
-
-// settingsOf are the settings of an injector that is not made of a spec.
-func settingsOf(b *Bundle) inject.Settings {
-	m := b.Manifest
-	return inject.Settings{
-		Placement: m.Placement, Position: m.Position, Title: m.Title, Scope: m.Scope,
-		OnError: m.OnError, Disabled: m.disabled(), Trust: schema.TrustWorkspace,
-	}
+	return lazy(o, &w.bundle)
 }
 
 // An outsider reads its text on first use.
@@ -66,9 +57,6 @@ type outsider struct {
 
 // Name is the bundle's.
 func (o *outsider) Name() string { return o.bundle.Name }
-
-// When is the bundle's timing.
-func (o *outsider) When() schema.When { return timingOf(&o.bundle) }
 
 // Apply asks for permission where that was not given before.
 func (o *outsider) Apply(ctx context.Context, c inject.Context) (inject.Contribution, error) {
@@ -87,7 +75,7 @@ func (o *outsider) wasDenied() bool {
 
 func (o *outsider) load(ctx context.Context) (inject.Injector, error) {
 	if o.wasDenied() {
-		return nil, ErrDenied
+		return nil, inFile(o.file, ErrDenied)
 	}
 	real, err := realPath(o.path)
 	if err != nil {
@@ -101,7 +89,7 @@ func (o *outsider) load(ctx context.Context) (inject.Injector, error) {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		o.denied = true
-		return nil, ErrDenied
+		return nil, inFile(o.file, ErrDenied)
 	}
 	text, err := o.read(real)
 	if err != nil {

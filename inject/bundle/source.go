@@ -20,7 +20,6 @@ type Source struct {
 	mu    sync.Mutex // held while scanning
 	made  map[string]made
 	wrong map[Problem]bool // what was told of
-	found *Found
 }
 
 // Changes are what a scan found other than the one before.
@@ -42,11 +41,11 @@ func (s *Source) Scan(ctx context.Context) (Changes, error) {
 	if ctx.Err() != nil {
 		return Changes{}, context.Cause(ctx)
 	}
+	found.limit(s.Registry.Room(schema.OriginBundle))
 	all := s.makeLocked(found)
 	if err := register(s.Registry, all); err != nil {
 		return Changes{}, err
 	}
-	s.found = found
 	return s.changedLocked(all, problems(found, all)), nil
 }
 
