@@ -205,7 +205,8 @@ func TestNames(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	for _, s := range []string{``, `{}`, `{"input":[]}`, `{"input":[{"type":"text","text":"\ud800"}]}`, `[]`, `null`, `{"input":"x","instructions":{"text":1}}`, `{"input":{}}`, `{"a":{"b":[[[[`} {
+	for _, s := range []string{``, `{}`, `{"input":[]}`, `{"input":[{"type":"text","text":"\ud800"}]}`, `[]`, `null`, `{"input":"x","instructions":{"text":1}}`, `{"input":{}}`, `{"a":{"b":[[[[`,
+		`{"input":[{"type":"image","mimeType":"image/gif","data":"R0lGODlh"}]}`, `{"input":[{"type":"image","mimeType":"image/png","data":"iVBORw0KGgo=\n"}]}`, `{"input":[{"type":"image","mimeType":"image/webp","data":"="}]}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {

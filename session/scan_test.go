@@ -21,6 +21,7 @@ var turnRecords = []string{
 	`{"v":1,"t":"turn","turn":1}`,
 	`{}`, `{"`, `{"a"}`, `{"a":}`, `{"a":1,}`, `[]`, ``, `{"messages":[{"role":"tool","content":"x"}]}`, `{"turn":1.5}`, `{"turn":"1"}`,
 	`{"messages":[{"role":"user","content":"` + "\xff" + `"}]}`, `{"messages":[{"role":"user","content":"a","x":1}]}`, `{"usage":{"inputTokens":"x"}}`, `{"a":{"b":[1,{"c":"}"}]},"turn":3}`, `{"turn":1,"messages":[,]}`, `{"turn":1,"spent":["x"]}`,
+	`{"messages":[{"role":"user","content":[{"type":"image","mimeType":"image/gif","sha256":"0f","bytes":-1}]}]}`, `{"messages":[{"role":"user","content":[{"type":"image","bytes":"x"}]}]}`,
 }
 
 // What is found without decoding is what decoding finds.
