@@ -33,6 +33,8 @@ type player struct {
 	held    map[string]bool   // runs whose provider call waits
 	theirs  map[string]string // the recording's ids of sessions and runs, and ours
 	closing bool              // nothing more is waited for
+
+	matched int // requests of the recorded server whose counterparts are known; send's own
 }
 
 func newPlayer(rec *recording, cfg *config.Config) *player {
@@ -137,6 +139,7 @@ func (p *player) send(ctx context.Context, in io.Writer) {
 		p.catchUp(ctx, said, news)
 		news = nil
 		p.awaitOver(ctx, count+1)
+		p.awaitAsked(ctx, said)
 		var text []byte
 		for from := i; i < len(p.rec.steps) && p.rec.steps[i].in; i++ {
 			if i > from && p.rec.needs[count+1] != nil {

@@ -49,10 +49,15 @@ type transcript struct {
 	runs    map[string]*turnSeen   // by run
 	asked   map[string]string      // the request's id, by run
 	over    map[string]bool        // by the request's id: nothing came after its reply
+
+	requests []askedOf // of the server's, in order
 }
 
 func newTranscript() *transcript {
-	return &transcript{map[string][]outcome{}, map[string][]*turnSeen{}, map[string]*turnSeen{}, map[string]string{}, map[string]bool{}}
+	return &transcript{
+		replies: map[string][]outcome{}, turns: map[string][]*turnSeen{}, runs: map[string]*turnSeen{},
+		asked: map[string]string{}, over: map[string]bool{},
+	}
 }
 
 // message is what is read of one that the server wrote.
@@ -70,6 +75,13 @@ type message struct {
 		RunID      string         `json:"runId"`
 		RequestID  jsontext.Value `json:"requestId"`
 		StopReason string         `json:"stopReason"`
+
+		Name    string `json:"name"` // of what the server asks
+		Bundle  string `json:"bundle"`
+		Path    string `json:"path"`
+		Context struct {
+			RunID string `json:"runId"`
+		} `json:"context"`
 	} `json:"params"`
 }
 
@@ -92,6 +104,8 @@ func (t *transcript) add(raw jsontext.Value) (answered []string) {
 		switch {
 		case m.Method == "event":
 			t.event(&m)
+		case m.Method != "" && m.ID != nil:
+			t.request(&m)
 		case m.Method == "" && m.ID != nil:
 			id := string(m.ID)
 			t.replies[id] = append(t.replies[id], m.outcome())
