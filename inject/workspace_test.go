@@ -114,6 +114,11 @@ func TestP23_plain_rules_raise_no_suspicion(t *testing.T) {
 	}
 }
 
+func TestP23_a_file_that_the_user_names_is_used_as_it_is(t *testing.T) {
+	assert.Equal(t, []string{"invisible text, left in: U+200B at byte 1"}, inject.Invisible([]byte("a\u200bb")))
+	assert.Nil(t, inject.Invisible([]byte("\ufeffplain 👩‍👩‍👧")))
+}
+
 func TestP23_blocks_of_the_workspace_are_cleaned_too(t *testing.T) {
 	in := []schema.ContextBlock{textBlock("Re\u200bpo", "A \u202emonorepo."), {Content: schema.Input{
 		{Type: "resource", Resource: &schema.Resource{URI: "file:///a", Text: "a\u00adb"}}}}}

@@ -125,7 +125,7 @@ func registerFiles(cfg *config.Config, registry *inject.Registry) ([]string, err
 	}
 	names := make([]string, len(made))
 	for i, inj := range made {
-		if _, err := registry.Register(inj, schema.OriginFile, inject.Info{Path: files[i].Path}); err != nil {
+		if _, err := registry.Register(inj, schema.OriginFile, inject.Info{Path: files[i].Path, Warnings: inject.Invisible(files[i].Data)}); err != nil {
 			return nil, cfg.Bad("injectorFile", err.Error(), "")
 		}
 		names[i] = inj.Name()
