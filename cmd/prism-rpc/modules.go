@@ -24,9 +24,12 @@ func (p *process) moduleLoader() bundle.ModuleLoader {
 // moduleCache is where compiled modules are kept; empty where the user has no
 // folder for that.
 func moduleCache() string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return ""
+	dir := os.Getenv("XDG_CACHE_HOME")
+	if !filepath.IsAbs(dir) {
+		var err error
+		if dir, err = os.UserCacheDir(); err != nil {
+			return ""
+		}
 	}
-	return filepath.Join(dir, "prism-rpc", "modules")
+	return filepath.Join(dir, "prism-rpc", "wasm")
 }

@@ -43,11 +43,12 @@ func TestScripts(t *testing.T) {
 		Dir:                 filepath.Join("..", "..", "testdata", "script"),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"wat": watCommand, "gomodule": goModuleCommand},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("USERPROFILE", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // the race detector's wait, for each command
-			for _, name := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME", "OPENAI_API_KEY", "OPENAI_BASE_URL"} {
+			for _, name := range []string{"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "OPENAI_API_KEY", "OPENAI_BASE_URL"} {
 				env.Setenv(name, "")
 			}
 			return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/go-playground/validator/v10"
 	"github.com/sourcegraph/jsonrpc2"
 	"github.com/spf13/cobra"
+	"github.com/tetratelabs/wazero"
 	"go.uber.org/zap"
 	"go.yaml.in/yaml/v3"
 )
@@ -43,4 +44,5 @@ func link() {
 	zap.NewExample().Info("")
 	_, _ = parser.Parse("true")
 	_, _ = http.Get("")
+	_ = wazero.NewRuntime(context.Background())
 }
