@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -20,7 +21,9 @@ import (
 func TestP8_the_examples_of_the_documentation_run(t *testing.T) {
 	text, err := os.ReadFile("../docs/injectors.md")
 	require.NoError(t, err)
-	examples := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(text, -1)
+	before, rest, _ := bytes.Cut(text, []byte("## Ambient blocks")) // whose examples package ambient runs
+	_, behind, _ := bytes.Cut(rest, []byte("\n## "))
+	examples := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(slices.Concat(before, behind), -1)
 	require.Len(t, examples, 3)
 	for _, example := range examples {
 		resolveAll(t, example[1])

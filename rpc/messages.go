@@ -11,12 +11,22 @@ import (
 const messagesPage = 100 // turns
 
 // messages gives a page of the committed dialogue, a piece of one turn's text,
-// or an image that the dialogue names.
-func (s *server) messages(c *call, p *schema.MessagesParams) (*schema.MessagesResult, error) {
+// or an image that the dialogue names. Notices are looked up in the log.
+func (s *server) messages(c *call, p *schema.MessagesParams) (reply, error) {
 	target, err := s.reading(orZero(p.SessionID))
 	if err != nil {
-		return nil, err
+		return reply{}, err
 	}
+	if p.Notices {
+		return reply{wait: func() (any, error) {
+			return target.MessagesWithNotices(p.AfterTurn, cmp.Or(p.Limit, messagesPage), p.Text)
+		}}, nil
+	}
+	result, err := s.dialogue(c, target, p)
+	return reply{result: result}, err
+}
+
+func (s *server) dialogue(c *call, target *session.Session, p *schema.MessagesParams) (*schema.MessagesResult, error) {
 	room, offset := s.conn.sizes.roomForResult(c), orZero(p.Offset)
 	if p.Attachment != "" {
 		return attachment(target, p.Attachment, offset, room)

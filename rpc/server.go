@@ -123,7 +123,7 @@ func (s *server) methods() map[string]begin {
 		"closeSession":  later(s.closeSession),
 		"deleteSession": later(s.deleteSession),
 		"state":         now(s.state),
-		"messages":      now(s.messages),
+		"messages":      later(s.messages),
 		"listInjectors": now(s.listInjectors),
 		"preview":       later(s.preview),
 

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prism-rpc/prism-rpc/inject"
+	"github.com/prism-rpc/prism-rpc/inject/ambient"
 	"github.com/prism-rpc/prism-rpc/internal/contract"
 	"github.com/prism-rpc/prism-rpc/internal/talk"
 	"github.com/prism-rpc/prism-rpc/provider/mock"
@@ -35,6 +36,10 @@ type setUp struct {
 
 	MaxContextTokens int
 	CompactAt        float64
+
+	ContextInjections bool
+	ContextBlocks     []schema.AmbientBlock
+	ProtectedPaths    []string
 }
 
 func TestTalk(t *testing.T) {
@@ -62,6 +67,9 @@ func newServer(t *testing.T, files map[string][]byte) talk.Serve {
 		Provider: model, Model: "test-model", Base: up.Base, Names: up.Names, Registry: registry(t, up.Injectors),
 		Redactor: red, Store: memstore.New(), MaxContextTokens: up.MaxContextTokens, CompactAt: up.CompactAt,
 	}
+	cfg.Ambient = session.Ambient{On: up.ContextInjections, Blocks: up.ContextBlocks, Armed: func(context.Context, string) ambient.Armed {
+		return ambient.Armed{ProtectedPaths: up.ProtectedPaths}
+	}}
 	if up.NoProvider {
 		cfg.Provider = nil
 	}

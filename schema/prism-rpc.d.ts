@@ -327,10 +327,11 @@ export interface ForkSessionParams {
   _meta?: unknown;
 }
 
-/** HistoryMessage is one committed message. */
+/** HistoryMessage is one committed message, or the row of a notice, which has a source, and no content unless its text was asked for. */
 export interface HistoryMessage {
   turn: number;
   role: Role;
+  source?: Source;
   /** absent: it is too large for a message; read its text in pieces */
   content?: Array<ContentBlock>;
   /** the text's size, where there is no content */
@@ -559,6 +560,10 @@ export interface MessagesParams {
   afterTurn?: number | null;
   /** turns; 0 is 100 */
   limit?: number | null;
+  /** with a row for each notice, behind the input that it came with */
+  notices?: boolean | null;
+  /** with the notices' texts */
+  text?: boolean | null;
   turn?: number | null;
   /** bytes of the text or of the attachment; absent is 0 */
   offset?: number | null;

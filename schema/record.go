@@ -15,6 +15,7 @@ const (
 	RecordPartial    = "partial"    // a piece of its answer came
 	RecordTurn       = "turn"       // a turn committed
 	RecordFailed     = "failed"     // a turn ended without being committed
+	RecordNotice     = "notice"     // the text of notices, for who reads the dialogue
 	RecordCompaction = "compaction" // a summary stands for older turns in what is sent
 	RecordSplice     = "splice"     // an ambient block was added, or one replaced
 	RecordUnsplice   = "unsplice"   // one was taken out
@@ -24,7 +25,7 @@ const (
 // log that holds another is a newer program's: it can be read, not written.
 func KnownRecord(t string) bool {
 	switch t {
-	case RecordSession, RecordSettings, RecordStarted, RecordPartial, RecordTurn, RecordFailed, RecordCompaction,
+	case RecordSession, RecordSettings, RecordStarted, RecordPartial, RecordTurn, RecordFailed, RecordNotice, RecordCompaction,
 		RecordSplice, RecordUnsplice:
 		return true
 	}
@@ -119,12 +120,30 @@ type TurnRecord struct {
 	StopReason StopReason       `json:"stopReason"`
 	Usage      Usage            `json:"usage"`
 	Injected   []Injected       `json:"injected"`
+	Passed     []Passed         `json:"passed,omitempty"` // what else was selected
 	Redacted   []Redaction      `json:"redacted,omitempty"`
 	Key        string           `json:"key,omitempty"`    // a hash of the request key
 	Params     string           `json:"params,omitempty"` // a hash of the params that came with it
 	Spent      []int            `json:"spent,omitempty"`  // serials of the splices of lifetime next that it carried
 	Reminded   *Reminded        `json:"reminded,omitempty"`
 	Messages   []jsontext.Value `json:"messages"`
+}
+
+// Passed is what a turn had selected and did not carry, and why.
+type Passed struct {
+	Name      string    `json:"name"`
+	Origin    Origin    `json:"origin,omitempty"`
+	Placement Placement `json:"placement,omitempty"`
+	Reason    Reason    `json:"reason"`
+}
+
+// NoticeRecord keeps the text of notices, once for each hash, so that people
+// can read what stood beside the dialogue (P26). It is redacted. It stands
+// before the first turn that carries it, and never in a request.
+type NoticeRecord struct {
+	RecordHead
+	SHA256 string `json:"sha256"`
+	Text   string `json:"text"`
 }
 
 // FailedRecord frees a turn's number. Partial is what had been answered; it is

@@ -226,6 +226,8 @@ type MessagesParams struct {
 	SessionID *string `json:"sessionId,omitempty" validate:"omitempty,sessionid"`
 	AfterTurn int     `json:"afterTurn,omitzero" validate:"min=0"`
 	Limit     int     `json:"limit,omitzero" validate:"min=0,max=1000"` // turns; 0 is 100
+	Notices   bool    `json:"notices,omitzero"`                         // with a row for each notice, behind the input that it came with
+	Text      bool    `json:"text,omitzero"`                            // with the notices' texts
 
 	Turn   *int   `json:"turn,omitempty" validate:"omitempty,min=1"`
 	Offset *int   `json:"offset,omitempty" validate:"omitempty,min=0"`              // bytes of the text or of the attachment; absent is 0
@@ -244,6 +246,10 @@ func (p *MessagesParams) check() *ParamsError {
 		return BadField("afterTurn", "excluded", "belongs to a page; turn asks for one turn's text")
 	case p.Turn != nil && p.Limit != 0:
 		return BadField("limit", "excluded", "belongs to a page; turn asks for one turn's text")
+	case p.Turn != nil && (p.Notices || p.Text):
+		return BadField("notices", "excluded", "belongs to a page; turn asks for one turn's text")
+	case p.Text && !p.Notices:
+		return BadField("text", "excluded", "is that of notices: ask for notices too")
 	case p.Turn == nil && p.Offset != nil:
 		return BadField("turn", "required", "is missing; offset stands in a turn's text, or in an attachment")
 	case p.Turn == nil && p.Role != "":
@@ -264,6 +270,8 @@ func (p *MessagesParams) checkAttachment() *ParamsError {
 		return BadField("afterTurn", "excluded", "belongs to a page; attachment asks for an image")
 	case p.Limit != 0:
 		return BadField("limit", "excluded", "belongs to a page; attachment asks for an image")
+	case p.Notices || p.Text:
+		return BadField("notices", "excluded", "belongs to a page; attachment asks for an image")
 	}
 	return nil
 }
@@ -290,10 +298,12 @@ type Attachment struct {
 	Data     string `json:"data"`   // base64
 }
 
-// HistoryMessage is one committed message.
+// HistoryMessage is one committed message, or the row of a notice, which has a
+// source, and no content unless its text was asked for.
 type HistoryMessage struct {
 	Turn         int            `json:"turn"`
 	Role         Role           `json:"role"`
+	Source       *Source        `json:"source,omitempty"`
 	Content      []ContentBlock `json:"content,omitzero"`      // absent: it is too large for a message; read its text in pieces
 	MessageBytes int            `json:"messageBytes,omitzero"` // the text's size, where there is no content
 	At           string         `json:"at"`

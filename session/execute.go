@@ -246,6 +246,7 @@ func (s *Session) keep(t *schema.TurnRecord, red *redact.Redactor) {
 		}
 	}
 	s.spend(t.Spent)
+	s.keepNoticesOf(t)
 	s.usage = s.usage.Add(t.Usage)
 	s.counted = countedTokens(t.Usage)
 	s.interrupted = nil

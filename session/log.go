@@ -40,6 +40,9 @@ func (s *Session) logTurn(r *Run, o *outcome) error {
 	if o.turn, err = r.record(o); err != nil {
 		return err
 	}
+	if err := s.logNotices(r); err != nil {
+		return err
+	}
 	if s.manager.cfg.Store == nil {
 		return s.entitle(r)
 	}
@@ -76,7 +79,7 @@ func (r *Run) record(o *outcome) (*schema.TurnRecord, error) {
 	}
 	return &schema.TurnRecord{
 		RecordHead: head(schema.RecordTurn), Turn: r.turn, RunID: r.id, At: stamp(time.Now()), Model: r.model,
-		StopReason: o.result.StopReason, Usage: o.result.Usage, Injected: notNil(o.injected), Redacted: r.tally.list(),
+		StopReason: o.result.StopReason, Usage: o.result.Usage, Injected: notNil(o.injected), Passed: r.passedOver(), Redacted: r.tally.list(),
 		Key: r.keyHash, Params: r.paramsHash, Spent: r.carried, Reminded: r.remindedOf(),
 		Messages: slices.Concat([]jsontext.Value{user}, kept, []jsontext.Value{assistant}),
 	}, nil
@@ -226,6 +229,8 @@ func (s *Session) replay(record []byte) error {
 		return s.replayTurn(record)
 	case schema.RecordFailed:
 		return replayAs(record, s.replayFailed)
+	case schema.RecordNotice:
+		return replayAs(record, s.replayNotice)
 	case schema.RecordCompaction:
 		return replayAs(record, s.replayCompaction)
 	case schema.RecordSplice:

@@ -105,7 +105,8 @@ func (m *Manager) Fork(id string, turn int, newID string) (*Session, error) {
 // these, and the spliced blocks as they are now, as records of another session.
 func (s *Session) copyTurns(turn int) ([]any, error) {
 	s.mu.Lock()
-	turns, history, last, given, spliced := s.turns, s.history, s.compacted.record(), s.reminded.ofTurns(), s.copySplices()
+	turns, history, last, spliced, unlogged := s.turns, s.history, s.compacted.record(), s.copySplices(), s.unlogged()
+	given := s.reminded.ofTurns()
 	s.mu.Unlock()
 	if turn > len(turns) {
 		return nil, schema.BadField("turn", "max", fmt.Sprintf("the session has %d turns", len(turns)))
@@ -117,11 +118,11 @@ func (s *Session) copyTurns(turn int) ([]any, error) {
 		records, err := s.readTurns(turn)
 		return append(records, spliced...), err
 	}
-	var records []any
+	records, injected := unloggedNotices(unlogged)
 	for n := 1; n <= turn; n++ {
 		first, end := span(turns, history, n)
 		record := turns[n-1].record(n)
-		record.Reminded = given[n]
+		record.Injected, record.Reminded = notNil(injected[n]), given[n]
 		for i := first; i < end; i++ {
 			record.Messages = append(record.Messages, history.Encoded(i))
 		}
@@ -178,6 +179,8 @@ func copyOf(record []byte, turns int) (copied any, err error) {
 			copied = r
 			return nil
 		})
+	case schema.RecordNotice:
+		err = replayAs(record, func(r *schema.NoticeRecord) error { copied = r; return nil })
 	case schema.RecordCompaction:
 		err = replayAs(record, func(r *schema.CompactionRecord) error { copied = r; return nil })
 	}
@@ -205,6 +208,8 @@ func (s *Session) fill(from *Session, records []any) error {
 		switch r := record.(type) {
 		case *schema.TurnRecord:
 			s.keep(r, red)
+		case *schema.NoticeRecord:
+			s.keepNotice(r)
 		case *schema.CompactionRecord:
 			s.keepCompaction(r, red)
 		case *schema.SpliceRecord:
@@ -223,6 +228,8 @@ func hideMessages(record any, red *redact.Redactor) {
 		for i, m := range r.Messages {
 			r.Messages[i] = red.JSON(m, nil)
 		}
+	case *schema.NoticeRecord:
+		r.Text = red.Text(r.Text, nil)
 	case *schema.CompactionRecord:
 		r.Summary = red.JSON(r.Summary, nil)
 	case *schema.SpliceRecord:

@@ -22,6 +22,7 @@ type plan struct {
 	layers    []assemble.Layer // all of the system text, also those left out
 	decisions inject.Decisions // on the selected injectors
 	dropped   []assemble.Block // that found no room
+	leftOut   inject.Decisions // on what found none, once that was reported
 	ambient   ambientPart
 	reminders reminders
 	injected  []schema.Injected // all but the ambient blocks
@@ -115,8 +116,25 @@ func (r *Run) assemble() (*provider.Request, error) {
 	}
 	r.planned = p
 	r.carry(p)
-	r.reportInjected(p.request.Injected, slices.Concat(p.decisions.Skipped(), ambientSkipped(p.ambient.dropped), r.overBudget(p.dropped)))
+	p.leftOut = append(ambientSkipped(p.ambient.dropped), r.overBudget(p.dropped)...)
+	r.reportInjected(p.request.Injected, slices.Concat(p.decisions.Skipped(), p.leftOut))
 	return p.request.Build(), nil
+}
+
+// passedOver is what the turn's record says of what was selected and is not in
+// the request (P11).
+func (r *Run) passedOver() []schema.Passed {
+	p := r.planned
+	if p == nil {
+		return nil
+	}
+	var out []schema.Passed
+	for _, d := range slices.Concat(p.decisions, p.leftOut) {
+		if d.Applied == nil {
+			out = append(out, schema.Passed{Name: r.redactor.Text(d.Name, nil), Origin: d.Origin, Placement: d.Placement, Reason: d.Reason})
+		}
+	}
+	return out
 }
 
 var errNoRoom = errors.New("context.maxContextTokens leaves no room for a context block")

@@ -19,7 +19,7 @@ type Session struct {
 	mu          sync.Mutex // never held across a provider call or a file's sync
 	hiding      hiding
 	settings    schema.SessionSettings
-	edits       int        // of the settings, so far
+	edits       uint32     // of the settings, so far
 	doomed      bool       // about to be deleted: it takes no more turns
 	splices     *splices   // nil: there never was one
 	gone        bool       // no longer the manager's; see release
@@ -34,6 +34,7 @@ type Session struct {
 	counted     int64   // tokens of the last turn's request and answer; 0: not known, or compacted since
 	rate        float64 // tokens per byte as the provider counts them; 0: not known
 	keys        keys
+	noticed     *noticed // nil while there was none
 	interrupted *schema.Interrupted
 	cut         *cutTurn // while replaying
 	running     *Run

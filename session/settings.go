@@ -84,7 +84,7 @@ func (s *Session) beginSaving() (*Session, error) {
 }
 
 // edit makes the change and tells which one it is and what was there before.
-func (s *Session) edit(p *schema.UpdateSessionParams) (edit int, before schema.SessionSettings, err error) {
+func (s *Session) edit(p *schema.UpdateSessionParams) (edit uint32, before schema.SessionSettings, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := checkModel(s.redactor(), p.Model.Value); err != nil {
@@ -125,7 +125,7 @@ func patched(settings schema.SessionSettings, p *schema.UpdateSessionParams) sch
 }
 
 // takeBack undoes an edit that no later one has followed.
-func (s *Session) takeBack(edit int, before schema.SessionSettings) {
+func (s *Session) takeBack(edit uint32, before schema.SessionSettings) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.edits == edit {

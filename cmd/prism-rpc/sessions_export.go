@@ -36,6 +36,7 @@ type exportedHead struct {
 type exportedRest struct {
 	Settings    schema.SessionSettings `json:"settings"`
 	Compactions []*exportedCompaction  `json:"compactions,omitempty"`
+	Splices     []exportedSplice       `json:"splices,omitempty"`
 	Unfinished  *unfinished            `json:"unfinished,omitempty"`
 }
 
@@ -86,7 +87,7 @@ func (e *exporter) end(images func() error) error {
 			return err
 		}
 	}
-	rest, err := json.Marshal(&exportedRest{e.settings, e.compactions, e.open})
+	rest, err := json.Marshal(&exportedRest{e.settings, e.compactions, e.splices, e.open})
 	if err == nil {
 		_, err = e.out.Write(append([]byte("],"), rest[1:len(rest)-1]...))
 	}

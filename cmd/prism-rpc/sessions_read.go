@@ -20,6 +20,7 @@ type stored struct {
 	header      schema.SessionRecord
 	settings    schema.SessionSettings // the last
 	compactions []*exportedCompaction
+	splices     []exportedSplice
 	open        *unfinished // the turn that nothing has ended
 	images      images      // of the turns
 }
@@ -44,6 +45,7 @@ type exportedTurn struct {
 	StopReason schema.StopReason  `json:"stopReason"`
 	Usage      schema.Usage       `json:"usage"`
 	Injected   []schema.Injected  `json:"injected"`
+	Passed     []schema.Passed    `json:"passed,omitempty"`
 	Redacted   []schema.Redaction `json:"redacted,omitempty"`
 	Messages   []schema.Message   `json:"messages"`
 }
@@ -91,6 +93,10 @@ func (s *stored) add(record []byte, hide *redact.Redactor) error {
 		return recordAs(record, s.committed)
 	case schema.RecordCompaction:
 		return recordAs(record, s.compacted)
+	case schema.RecordSplice:
+		return recordAs(record, s.spliced)
+	case schema.RecordUnsplice:
+		return recordAs(record, func(r *schema.UnspliceRecord) error { s.gone(r.Serial); return nil })
 	}
 	return nil // of a newer program
 }
@@ -124,9 +130,10 @@ func (s *stored) failed(r *schema.FailedRecord) error {
 
 func (s *stored) committed(r *schema.TurnRecord) error {
 	s.open = nil
+	s.gone(r.Spent...)
 	t := &exportedTurn{
 		Turn: r.Turn, RunID: r.RunID, At: r.At, Model: r.Model, StopReason: r.StopReason,
-		Usage: r.Usage, Injected: r.Injected, Redacted: r.Redacted, Messages: []schema.Message{},
+		Usage: r.Usage, Injected: r.Injected, Passed: r.Passed, Redacted: r.Redacted, Messages: []schema.Message{},
 	}
 	for _, raw := range r.Messages {
 		m, err := provider.DecodeMessage(raw)

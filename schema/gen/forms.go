@@ -140,6 +140,8 @@ const producerForm = `{"type": "string", "pattern": "^[A-Za-z0-9@][A-Za-z0-9._/@
 
 var namesList = fmt.Sprintf(`{"type": "array", "items": {"type": "string", "minLength": 1}, "maxItems": %d, "uniqueItems": true}`, schema.MaxSelected)
 
+const noNotices = `"notices": {"enum": [false, null]}, "text": {"enum": [false, null]}`
+
 // wholes holds the rules of check methods that concern a whole object.
 var wholes = map[formOf]string{
 	{taken, reflect.TypeFor[schema.RegisterInjectorParams]()}: `{"anyOf": [
@@ -153,9 +155,10 @@ var wholes = map[formOf]string{
 	{taken, reflect.TypeFor[schema.ContentBlock]()}:   blockKinds,
 
 	{taken, reflect.TypeFor[schema.MessagesParams]()}: `{"anyOf": [
-		{"properties": {"turn": {"type": "integer"}, "afterTurn": {"enum": [0, null]}, "limit": {"enum": [0, null]}, "attachment": {"enum": ["", null]}}, "required": ["turn"]},
-		{"properties": {"attachment": {"type": "string", "minLength": 1}, "turn": {"type": "null"}, "role": {"enum": ["", null]}, "afterTurn": {"enum": [0, null]}, "limit": {"enum": [0, null]}}, "required": ["attachment"]},
-		{"properties": {"turn": {"type": "null"}, "offset": {"type": "null"}, "role": {"enum": ["", null]}, "attachment": {"enum": ["", null]}}}]}`,
+		{"properties": {"turn": {"type": "integer"}, "afterTurn": {"enum": [0, null]}, "limit": {"enum": [0, null]}, "attachment": {"enum": ["", null]}, ` + noNotices + `}, "required": ["turn"]},
+		{"properties": {"attachment": {"type": "string", "minLength": 1}, "turn": {"type": "null"}, "role": {"enum": ["", null]}, "afterTurn": {"enum": [0, null]}, "limit": {"enum": [0, null]}, ` + noNotices + `}, "required": ["attachment"]},
+		{"properties": {"turn": {"type": "null"}, "offset": {"type": "null"}, "role": {"enum": ["", null]}, "attachment": {"enum": ["", null]}},
+			"anyOf": [{"properties": {"text": {"enum": [false, null]}}}, {"properties": {"notices": {"const": true}}, "required": ["notices"]}]}]}`,
 }
 
 // blockKinds say what each kind of block needs.

@@ -124,7 +124,7 @@ func read(record []byte) (m members) {
 
 func (m *members) complete() bool {
 	switch m.t {
-	case schema.RecordPartial:
+	case schema.RecordPartial, schema.RecordNotice:
 		return true
 	case schema.RecordStarted, schema.RecordFailed, schema.RecordCompaction:
 		return m.at != 0
