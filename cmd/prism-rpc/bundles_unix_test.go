@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/prism-rpc/prism-rpc/internal/wat"
 )
 
 // rule writes the bundle of that name.
@@ -120,4 +122,19 @@ func TestP20_a_client_runs_the_code_of_a_bundle(t *testing.T) {
 	asked = c.until(t, `"method":"applyInjector"`)
 	c.send(t, `{"jsonrpc":"2.0","id":`+id.FindStringSubmatch(asked)[1]+`,"result":{"instructions":"By code."}}`)
 	assert.Contains(t, c.until(t, `"id":"t"`), `"name":"coded","origin":"bundle","placement":"system","when":"every_turn","bytes":8`)
+}
+
+func TestP20_a_module_of_a_bundle_runs_in_the_sandbox(t *testing.T) {
+	text, err := os.ReadFile("../../examples/module-wat/json.wat")
+	require.NoError(t, err)
+	code, err := wat.Assemble(string(text))
+	require.NoError(t, err)
+	root := t.TempDir()
+	rule(t, root, "coded", `{"module":"json.wasm"}`, "not this one")
+	require.NoError(t, os.WriteFile(filepath.Join(root, ".agents/instructions/coded/json.wasm"), code, 0o600))
+	c := startChild(t, "--mock-script", echoScript(t), "--discover", "--workspace", root, "--module-loader", "wasm")
+	c.send(t, `{"jsonrpc":"2.0","id":"t","method":"prompt","params":{"input":"as json","instructionInjectors":["coded"]}}`)
+	assert.Contains(t, c.until(t, `"id":"t"`), `"name":"coded","origin":"bundle","placement":"system","when":"every_turn","bytes":15`)
+	c.send(t, `{"jsonrpc":"2.0","id":"u","method":"prompt","params":{"input":"as text","instructionInjectors":["coded"]}}`)
+	assert.Contains(t, c.until(t, `"id":"u"`), `"injected":[]`)
 }
