@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prism-rpc/prism-rpc/inject/reminder"
 	"github.com/prism-rpc/prism-rpc/schema"
 	"github.com/prism-rpc/prism-rpc/session"
 	"github.com/prism-rpc/prism-rpc/session/memstore"
@@ -76,7 +77,9 @@ func records(t *testing.T, store session.Store, id string) map[string][]map[stri
 
 func TestP26TheLogKeepsANoticeOnceAndNoOtherInjectedText(t *testing.T) {
 	store := memstore.New()
+	on := true
 	cfg := session.Config{Provider: says("ok"), Store: store, Names: []string{"note", "rule", "off"},
+		Reminders: reminder.New(reminder.Options{Base: reminder.Layer{Enabled: &on, Prompts: []schema.Reminder{{ID: "plan", Title: "Plan", Text: "Read it.", Enabled: true, Trigger: schema.TriggerPostCompaction}}}}),
 		Registry: registry(t,
 			spec(t, schema.InjectorSpec{Name: "note", When: "every_turn", Placement: "notice", Title: "Note", Instructions: "Mind the gap."}),
 			spec(t, schema.InjectorSpec{Name: "rule", When: "every_turn", Instructions: "Answer in JSON."}),
@@ -98,5 +101,6 @@ func TestP26TheLogKeepsANoticeOnceAndNoOtherInjectedText(t *testing.T) {
 
 	turn := got["turn"][3]
 	require.Len(t, turn["injected"], 2)
-	assert.Equal(t, []any{map[string]any{"name": "off", "origin": "config", "placement": "system", "reason": "predicate_false"}}, turn["passed"])
+	assert.Equal(t, []any{map[string]any{"name": "off", "origin": "config", "placement": "system", "reason": "predicate_false"},
+		map[string]any{"name": "plan", "origin": "user", "placement": "notice", "reason": "not_due"}}, turn["passed"])
 }

@@ -134,6 +134,11 @@ func (r *Run) passedOver() []schema.Passed {
 			out = append(out, schema.Passed{Name: r.redactor.Text(d.Name, nil), Origin: d.Origin, Placement: d.Placement, Reason: d.Reason})
 		}
 	}
+	for _, d := range p.reminders.decisions {
+		if !d.Applied() {
+			out = append(out, schema.Passed{Name: r.redactor.Text(d.ID, nil), Origin: schema.OriginUser, Placement: schema.PlaceNotice, Reason: d.Reason})
+		}
+	}
 	return out
 }
 
