@@ -60,24 +60,12 @@ type toolDelta struct {
 	} `json:"function"`
 }
 
-// lenient reads what servers write: keys twice, bytes that are no UTF-8.
-var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-
 // An answer is one response as it comes in.
 type answer struct {
-	emit func(provider.Event) error
-
-	started  bool // something was emitted
-	spoke    bool // text was emitted
-	foreign  bool // content came that is of no known kind
-	size     int  // bytes of text, reasoning and tool calls
-	text     upstream.Text
-	thinking upstream.Text
-	tools    []provider.ToolCall
-	refused  bool
-	finish   string // the finish reason; empty: not seen
-	usage    schema.Usage
-	room     []choice // of the last chunk, for the next one
+	upstream.Answer
+	finish string // the finish reason; empty: not seen
+	usage  schema.Usage
+	room   []choice // of the last chunk, for the next one
 }
 
 // read reads events to the end of the answer. A finish reason completes it,
@@ -109,7 +97,7 @@ func (a *answer) read(events *upstream.Events) (*provider.Result, error) {
 }
 
 func (a *answer) done() (*provider.Result, error) {
-	if a.finish == "" && !a.spoke && len(a.tools) == 0 {
+	if a.finish == "" && !a.Spoke && !a.Calls() {
 		return nil, upstream.Broken(io.EOF)
 	}
 	return a.result()
@@ -117,13 +105,13 @@ func (a *answer) done() (*provider.Result, error) {
 
 func (a *answer) chunk(data []byte) error {
 	c := chunk{Choices: a.room[:0]}
-	err := json.Unmarshal(data, &c, lenient)
+	err := json.Unmarshal(data, &c, upstream.Lenient)
 	a.room = c.Choices
 	if err != nil {
 		if a.finish != "" {
 			return nil
 		}
-		return &provider.Error{Class: provider.ClassInterrupted, Message: "the server sent a malformed part", Err: err}
+		return upstream.Malformed(err)
 	}
 	if c.isError() {
 		if a.finish != "" {
@@ -145,19 +133,19 @@ func (a *answer) chunk(data []byte) error {
 
 func (a *answer) choice(c *choice) error {
 	thinking := c.Delta.ReasoningContent
-	if !isText(thinking) {
+	if !upstream.IsText(thinking) {
 		thinking = c.Delta.Reasoning
 	}
-	if err := a.say(provider.EventThinking, &a.thinking, thinking); err != nil {
+	if err := a.Thinking(thinking); err != nil {
 		return err
 	}
 	if err := a.content(c.Delta.Content); err != nil {
 		return err
 	}
-	if err := a.refusal(c.Delta.Refusal); err != nil {
+	if err := a.Refusal(c.Delta.Refusal); err != nil {
 		return err
 	}
-	a.foreign = a.foreign || c.holdsForeign()
+	a.Foreign = a.Foreign || c.holdsForeign()
 	if err := a.call(c.Delta.ToolCalls); err != nil {
 		return err
 	}
@@ -166,44 +154,4 @@ func (a *answer) choice(c *choice) error {
 	}
 	a.finish = c.FinishReason
 	return finishError(c.FinishReason)
-}
-
-// isText tells whether v is a string that says something.
-func isText(v jsontext.Value) bool { return v.Kind() == jsontext.KindString && len(v) > len(`""`) }
-
-// say emits what a string's bytes add to a text.
-func (a *answer) say(kind provider.EventKind, to *upstream.Text, raw jsontext.Value) error {
-	if !isText(raw) {
-		return nil
-	}
-	text := to.Add(raw)
-	if err := a.grow(len(text)); err != nil {
-		return err
-	}
-	return a.tell(kind, text)
-}
-
-func (a *answer) tell(kind provider.EventKind, text string) error {
-	if text == "" {
-		return nil
-	}
-	a.started = true
-	a.spoke = a.spoke || kind == provider.EventText
-	return a.emit(provider.Event{Kind: kind, Text: text})
-}
-
-// flush emits what the texts hold back of a cut character.
-func (a *answer) flush() error {
-	if err := a.tell(provider.EventThinking, a.thinking.Flush()); err != nil {
-		return err
-	}
-	return a.tell(provider.EventText, a.text.Flush())
-}
-
-func (a *answer) grow(n int) error {
-	a.size += n
-	if a.size > upstream.MaxAnswer {
-		return &provider.Error{Class: provider.ClassTooLarge, Message: "the answer is larger than 16 MiB"}
-	}
-	return nil
 }

@@ -4,7 +4,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/prism-rpc/prism-rpc/provider"
+	"github.com/prism-rpc/prism-rpc/provider/internal/upstream"
 )
 
 // present tells whether v is there and says something.
@@ -38,16 +38,16 @@ func (a *answer) content(raw jsontext.Value) error {
 	case !present(raw):
 		return nil
 	case raw.Kind() == jsontext.KindString:
-		return a.say(provider.EventText, &a.text, raw)
+		return a.Text(raw)
 	case raw.Kind() == jsontext.KindBeginObject:
 		return a.part(raw)
 	case raw.Kind() != jsontext.KindBeginArray:
-		a.foreign = true
+		a.Foreign = true
 		return nil
 	}
 	var list []jsontext.Value
-	if err := json.Unmarshal(raw, &list, lenient); err != nil {
-		a.foreign = true
+	if err := json.Unmarshal(raw, &list, upstream.Lenient); err != nil {
+		a.Foreign = true
 		return nil
 	}
 	for _, v := range list {
@@ -60,40 +60,34 @@ func (a *answer) content(raw jsontext.Value) error {
 
 func (a *answer) part(raw jsontext.Value) error {
 	if raw.Kind() == jsontext.KindString {
-		return a.say(provider.EventText, &a.text, raw)
+		return a.Text(raw)
 	}
 	var p part
-	err := json.Unmarshal(raw, &p, lenient)
+	err := json.Unmarshal(raw, &p, upstream.Lenient)
 	switch {
 	case err != nil:
 	case (p.Type == "" || p.Type == "text" || p.Type == "output_text") && p.Text.Kind() == jsontext.KindString:
-		return a.say(provider.EventText, &a.text, p.Text)
+		return a.Text(p.Text)
 	case p.Type == "thinking":
 		return a.reasoning(p.Thinking)
 	case p.Type == "refusal":
-		return a.refusal(p.Refusal)
+		return a.Refusal(p.Refusal)
 	}
-	a.foreign = true
+	a.Foreign = true
 	return nil
-}
-
-// refusal adds the words of a refusal, which make the answer one.
-func (a *answer) refusal(raw jsontext.Value) error {
-	a.refused = a.refused || isText(raw)
-	return a.say(provider.EventText, &a.text, raw)
 }
 
 // reasoning adds what a part of reasoning holds: a text, or parts of text.
 func (a *answer) reasoning(raw jsontext.Value) error {
 	if raw.Kind() == jsontext.KindString {
-		return a.say(provider.EventThinking, &a.thinking, raw)
+		return a.Thinking(raw)
 	}
 	var list []part
-	if err := json.Unmarshal(raw, &list, lenient); err != nil {
+	if err := json.Unmarshal(raw, &list, upstream.Lenient); err != nil {
 		return nil
 	}
 	for _, p := range list {
-		if err := a.say(provider.EventThinking, &a.thinking, p.Text); err != nil {
+		if err := a.Thinking(p.Text); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prism-rpc/prism-rpc/provider"
+	"github.com/prism-rpc/prism-rpc/provider/internal/hostile"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
@@ -16,24 +17,24 @@ func content(v string) string { return `{"choices":[{"delta":{"content":` + v + 
 func TestContentInParts(t *testing.T) {
 	for name, row := range map[string]struct {
 		content string
-		want    said
+		want    hostile.Said
 		stop    schema.StopReason
 	}{
-		"a text":                    {`[{"type":"text","text":"a"}]`, said{text: "a"}, schema.StopEndTurn},
-		"texts":                     {`[{"type":"text","text":"a"},{"type":"text","text":"b"}]`, said{text: "ab"}, schema.StopEndTurn},
-		"a text that is cut":        {`[{"type":"text","text":"\ud83d"},{"type":"text","text":"\ude00"}]`, said{text: "😀"}, schema.StopEndTurn},
-		"a text under a newer name": {`[{"type":"output_text","text":"a"}]`, said{text: "a"}, schema.StopEndTurn},
-		"a text without a type":     {`[{"text":"a"},"b"]`, said{text: "ab"}, schema.StopEndTurn},
-		"one part and no list":      {`{"type":"text","text":"a"}`, said{text: "a"}, schema.StopEndTurn},
-		"others beside a text":      {`[{"type":"image_url","image_url":{}},{"type":"text","text":"a"},5,null]`, said{text: "a"}, schema.StopEndTurn},
-		"reasoning beside a text":   {`[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"thinking","thinking":"!"},{"type":"text","text":"a"}]`, said{"a", "hm!"}, schema.StopEndTurn},
-		"a refusal":                 {`[{"type":"refusal","refusal":"No."}]`, said{text: "No."}, schema.StopRefusal},
-		"no parts":                  {`[]`, said{}, schema.StopEndTurn},
-		"an empty text":             {`[{"type":"text","text":""}]`, said{}, schema.StopEndTurn},
+		"a text":                    {`[{"type":"text","text":"a"}]`, hostile.Said{Text: "a"}, schema.StopEndTurn},
+		"texts":                     {`[{"type":"text","text":"a"},{"type":"text","text":"b"}]`, hostile.Said{Text: "ab"}, schema.StopEndTurn},
+		"a text that is cut":        {`[{"type":"text","text":"\ud83d"},{"type":"text","text":"\ude00"}]`, hostile.Said{Text: "😀"}, schema.StopEndTurn},
+		"a text under a newer name": {`[{"type":"output_text","text":"a"}]`, hostile.Said{Text: "a"}, schema.StopEndTurn},
+		"a text without a type":     {`[{"text":"a"},"b"]`, hostile.Said{Text: "ab"}, schema.StopEndTurn},
+		"one part and no list":      {`{"type":"text","text":"a"}`, hostile.Said{Text: "a"}, schema.StopEndTurn},
+		"others beside a text":      {`[{"type":"image_url","image_url":{}},{"type":"text","text":"a"},5,null]`, hostile.Said{Text: "a"}, schema.StopEndTurn},
+		"reasoning beside a text":   {`[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"thinking","thinking":"!"},{"type":"text","text":"a"}]`, hostile.Said{Text: "a", Thinking: "hm!"}, schema.StopEndTurn},
+		"a refusal":                 {`[{"type":"refusal","refusal":"No."}]`, hostile.Said{Text: "No."}, schema.StopRefusal},
+		"no parts":                  {`[]`, hostile.Said{}, schema.StopEndTurn},
+		"an empty text":             {`[{"type":"text","text":""}]`, hostile.Said{}, schema.StopEndTurn},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				got, res, err := ask(t.Context(), serve(t, Options{}, stream(content(row.content), finish("stop"))), asking("hi"))
+				got, res, err := hostile.Ask(t.Context(), serve(t, Options{}, hostile.Stream(content(row.content), finish("stop"))), hostile.Asking("hi"))
 				require.NoError(t, err)
 				assert.Equal(t, row.want, got)
 				assert.Equal(t, row.stop, res.StopReason)
@@ -64,10 +65,10 @@ func TestAnAnswerThatIsNotUnderstoodIsAnError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				got, res, err := ask(t.Context(), serve(t, Options{}, stream(append(row.events, "[DONE]")...)), asking("hi"))
-				assert.Equal(t, row.class, failure(err).Class)
+				got, res, err := hostile.Ask(t.Context(), serve(t, Options{}, hostile.Stream(append(row.events, "[DONE]")...)), hostile.Asking("hi"))
+				assert.Equal(t, row.class, hostile.Failure(err).Class)
 				assert.Nil(t, res)
-				assert.Empty(t, got.text)
+				assert.Empty(t, got.Text)
 			})
 		})
 	}

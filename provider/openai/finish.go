@@ -11,35 +11,9 @@ import (
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
-// maxToolCalls bounds the calls of one answer, whose indexes the server names.
-const maxToolCalls = 256
-
 func (a *answer) result() (*provider.Result, error) {
-	if err := a.flush(); err != nil {
-		return nil, err
-	}
 	stop, known := stopReason(a.finish)
-	if a.refused {
-		stop = schema.StopRefusal
-	}
-	r := &provider.Result{StopReason: stop, Usage: a.usage}
-	for _, t := range a.tools {
-		if t.Name != "" {
-			r.ToolCalls = append(r.ToolCalls, t)
-		}
-	}
-	if a.spoke || len(r.ToolCalls) > 0 || stop == schema.StopRefusal {
-		return r, nil
-	}
-	// An answer without a text is what the model meant only where nothing says
-	// otherwise.
-	switch {
-	case a.foreign:
-		return nil, &provider.Error{Class: provider.ClassBadRequest, Message: "the answer holds content, but no text"}
-	case !known:
-		return nil, &provider.Error{Class: provider.ClassInterrupted, Message: "the answer ended without text: " + upstream.Raw(a.finish)}
-	}
-	return r, nil
+	return a.Ended(stop, a.finish, known, a.usage)
 }
 
 // stopReason sorts a finish reason. One that nobody knows ends a turn like any
@@ -73,21 +47,9 @@ func finishError(finish string) error {
 func (a *answer) call(parts []toolDelta) error {
 	for i := range parts {
 		d := &parts[i]
-		if d.Index < 0 || d.Index >= maxToolCalls {
-			return &provider.Error{Class: provider.ClassTooLarge, Message: "the answer makes more than 256 tool calls"}
-		}
-		for len(a.tools) <= d.Index {
-			a.tools = append(a.tools, provider.ToolCall{})
-		}
-		if err := a.grow(len(d.ID) + len(d.Function.Name) + len(d.Function.Arguments)); err != nil {
+		if err := a.Call(d.Index, d.ID, d.Function.Name, d.Function.Arguments); err != nil {
 			return err
 		}
-		t := &a.tools[d.Index]
-		if d.ID != "" {
-			t.ID = d.ID
-		}
-		t.Name += d.Function.Name
-		t.Input = append(t.Input, d.Function.Arguments...)
 	}
 	return nil
 }
@@ -106,7 +68,7 @@ type usageDetails struct {
 }
 
 func detailsOf(raw jsontext.Value) (d usageDetails) {
-	if raw.Kind() == jsontext.KindBeginObject && json.Unmarshal(raw, &d, lenient) != nil {
+	if raw.Kind() == jsontext.KindBeginObject && json.Unmarshal(raw, &d, upstream.Lenient) != nil {
 		return usageDetails{}
 	}
 	return d
@@ -119,22 +81,15 @@ func mergeUsage(have schema.Usage, raw jsontext.Value) schema.Usage {
 		return have
 	}
 	var u usage
-	if err := json.Unmarshal(raw, &u, lenient); err != nil {
+	if err := json.Unmarshal(raw, &u, upstream.Lenient); err != nil {
 		return have
 	}
-	for _, f := range []struct {
-		to  **int64
-		raw jsontext.Value
-	}{
-		{&have.InputTokens, u.Prompt},
-		{&have.OutputTokens, u.Completion},
-		{&have.TotalTokens, u.Total},
-		{&have.CacheReadTokens, detailsOf(u.PromptOf).Cached},
-		{&have.ReasoningTokens, detailsOf(u.OutputOf).Reasoning},
-	} {
-		if n, ok := upstream.Count(f.raw); ok {
-			*f.to = &n
-		}
-	}
+	upstream.Counts(map[**int64]jsontext.Value{
+		&have.InputTokens:     u.Prompt,
+		&have.OutputTokens:    u.Completion,
+		&have.TotalTokens:     u.Total,
+		&have.CacheReadTokens: detailsOf(u.PromptOf).Cached,
+		&have.ReasoningTokens: detailsOf(u.OutputOf).Reasoning,
+	})
 	return have
 }

@@ -52,18 +52,7 @@ func New(opts Options) (*Provider, error) {
 	if opts.BaseURL == "" {
 		opts.BaseURL = DefaultBaseURL
 	}
-	client, err := upstream.New(upstream.Options{
-		BaseURL:       opts.BaseURL,
-		Key:           opts.Key,
-		Authorize:     func(h http.Header) { h.Set("Authorization", "Bearer "+opts.Key.Reveal()) },
-		Transport:     opts.Transport,
-		RootCAs:       opts.RootCAs,
-		IdleTimeout:   opts.IdleTimeout,
-		TotalTimeout:  opts.TotalTimeout,
-		MaxRetries:    opts.MaxRetries,
-		AllowInsecure: opts.AllowInsecure,
-		UserAgent:     opts.UserAgent,
-	})
+	client, err := upstream.New(upstream.Options(opts), upstream.Bearer)
 	if err != nil {
 		return nil, err
 	}
@@ -87,27 +76,11 @@ func maxTokensField(base string) string {
 // Name is "openai".
 func (p *Provider) Name() string { return "openai" }
 
-// noModel is what a request without a model is answered with.
-const noModel = "no model is set; use --model, the configuration's model, or the request's model"
-
 // Stream makes one call.
 func (p *Provider) Stream(ctx context.Context, req *provider.Request, emit func(provider.Event) error) (*provider.Result, error) {
-	if strings.TrimSpace(req.Model) == "" {
-		return nil, &provider.Error{Class: provider.ClassBadRequest, Message: noModel}
-	}
-	body, err := p.body(req)
-	if err != nil {
-		return nil, &provider.Error{Class: provider.ClassBadRequest, Message: "the request can't be encoded", Err: err}
-	}
-	var result *provider.Result
-	err = p.client.Stream(ctx, "chat/completions", body, emit, func(events *upstream.Events) (bool, error) {
-		a := answer{emit: emit}
-		var err error
-		result, err = a.read(events)
-		return a.started, err
+	return p.client.Ask(ctx, "chat/completions", req, p.body, emit, func(events *upstream.Events) (*provider.Result, bool, error) {
+		a := answer{Answer: upstream.Answer{Emit: emit}}
+		result, err := a.read(events)
+		return result, a.Started, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return result, nil
 }

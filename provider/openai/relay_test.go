@@ -2,8 +2,6 @@ package openai
 
 import (
 	"errors"
-	"io"
-	"net/http"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -12,22 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prism-rpc/prism-rpc/provider"
+	"github.com/prism-rpc/prism-rpc/provider/internal/hostile"
 )
-
-// A canned transport answers each request with the same stream.
-type canned string
-
-func (c canned) RoundTrip(r *http.Request) (*http.Response, error) {
-	if _, err := io.Copy(io.Discard, r.Body); err != nil {
-		return nil, err
-	}
-	return &http.Response{
-		StatusCode: http.StatusOK,
-		Header:     http.Header{"Content-Type": {"text/event-stream"}},
-		Body:       io.NopCloser(strings.NewReader(string(c))),
-		Request:    r,
-	}, nil
-}
 
 // Whatever a server sends: no panic, valid text, and either a result after a
 // terminal event or an error of a class.
@@ -41,9 +25,9 @@ func FuzzDecode(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
-		p, err := New(Options{Transport: canned(in), MaxRetries: -1})
+		p, err := New(Options{Transport: hostile.Canned(in), MaxRetries: -1})
 		require.NoError(t, err)
-		res, err := p.Stream(t.Context(), asking("hi"), func(e provider.Event) error {
+		res, err := p.Stream(t.Context(), hostile.Asking("hi"), func(e provider.Event) error {
 			assert.True(t, utf8.ValidString(e.Text))
 			assert.NotEmpty(t, e.Text)
 			return nil
@@ -77,9 +61,9 @@ func BenchmarkRelay(b *testing.B) {
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/2000, "ns/delta")
 	})
 	b.Run("openai", func(b *testing.B) {
-		p, err := New(Options{Transport: canned(stream)})
+		p, err := New(Options{Transport: hostile.Canned(stream)})
 		require.NoError(b, err)
-		req := asking("hi")
+		req := hostile.Asking("hi")
 		for b.Loop() {
 			if _, err := p.Stream(b.Context(), req, func(provider.Event) error { return nil }); err != nil {
 				b.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prism-rpc/prism-rpc/provider"
+	"github.com/prism-rpc/prism-rpc/provider/internal/hostile"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
@@ -170,7 +171,7 @@ func BenchmarkRequest(b *testing.B) {
 	p := newProvider(b, "http://127.0.0.1/v1")
 	for _, n := range []int{10, 10_000} {
 		b.Run(fmt.Sprintf("history=%d", n), func(b *testing.B) {
-			req := asking("hi")
+			req := hostile.Asking("hi")
 			req.Segments = append(req.Segments, provider.Segment{Kind: provider.SegmentHistory, History: longHistory(b, n)})
 			b.ReportAllocs()
 			for b.Loop() {

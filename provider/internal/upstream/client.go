@@ -10,6 +10,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/prism-rpc/prism-rpc/provider"
@@ -36,32 +37,41 @@ const (
 	DefaultRetries = 3
 )
 
-// Options say how to reach an API.
+// Options say how to reach an API. Adapters that need nothing more have an
+// Options with just these fields, in this order.
 type Options struct {
-	BaseURL   string            // http or https, without user info
-	Key       redact.Secret     // empty: requests carry no key
-	Authorize func(http.Header) // puts Key into a request's header
-
-	Transport http.RoundTripper // nil: TLS 1.2 or later, the environment's proxies
-	RootCAs   *x509.CertPool    // nil: the system's; for the default Transport
+	BaseURL string        // http or https, without user info
+	Key     redact.Secret // empty: requests carry no key
 
 	IdleTimeout  time.Duration // without a byte either way; 0: DefaultIdle, negative: none
 	TotalTimeout time.Duration // of a call with its retries; 0: DefaultTotal, negative: none
 	MaxRetries   int           // after the first try; 0: DefaultRetries, negative: none
 
-	AllowInsecure bool   // lets the key travel over http to hosts other than this one
-	UserAgent     string // empty: prism-rpc
+	RootCAs       *x509.CertPool    // nil: the system's; for the default Transport
+	AllowInsecure bool              // lets the key travel over http to hosts other than this one
+	UserAgent     string            // empty: prism-rpc
+	Transport     http.RoundTripper // nil: TLS 1.2 or later, the environment's proxies
+}
+
+// Bearer is how most APIs take a key: Authorization: Bearer.
+func Bearer(h http.Header, key string) {
+	if key != "" {
+		h.Set("Authorization", "Bearer "+key)
+	}
 }
 
 // A Client calls one API. It is safe for concurrent use.
 type Client struct {
-	opts Options
-	base *url.URL
-	http http.Client
+	opts      Options
+	authorize func(h http.Header, key string)
+	base      *url.URL
+	http      http.Client
 }
 
-// New checks opts. An error is ErrBaseURL, ErrInsecure or ErrKey.
-func New(opts Options) (*Client, error) {
+// New checks opts; authorize puts the key into a request's header, and whatever
+// else each one has to carry. It is called without a key too, with "". An error
+// is ErrBaseURL, ErrInsecure or ErrKey.
+func New(opts Options, authorize func(h http.Header, key string)) (*Client, error) {
 	base, err := parseBase(opts.BaseURL)
 	if err != nil {
 		return nil, err
@@ -78,7 +88,7 @@ func New(opts Options) (*Client, error) {
 	if opts.Transport == nil {
 		opts.Transport = NewTransport(opts.RootCAs)
 	}
-	return &Client{opts: opts, base: base, http: http.Client{
+	return &Client{opts: opts, authorize: authorize, base: base, http: http.Client{
 		Transport: opts.Transport,
 		// Go would send body and key on to wherever a redirect points.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -105,6 +115,36 @@ func NewTransport(roots *x509.CertPool) *http.Transport {
 	t.MaxResponseHeaderBytes = MaxHeader
 	t.MaxIdleConnsPerHost = 64
 	return t
+}
+
+// noModel is what a request without a model is answered with.
+const noModel = "no model is set; use --model, the configuration's model, or the request's model"
+
+// Ask is Stream for one request of a model: encode makes its body, read its
+// result.
+func (c *Client) Ask(ctx context.Context, path string, req *provider.Request, encode func(*provider.Request) (*Body, error),
+	emit func(provider.Event) error, read func(*Events) (*provider.Result, bool, error),
+) (*provider.Result, error) {
+	if strings.TrimSpace(req.Model) == "" {
+		return nil, &provider.Error{Class: provider.ClassBadRequest, Message: noModel}
+	}
+	body, err := encode(req)
+	var refused *provider.Error
+	switch {
+	case errors.As(err, &refused):
+		return nil, err
+	case err != nil:
+		return nil, &provider.Error{Class: provider.ClassBadRequest, Message: "the request can't be encoded", Err: err}
+	}
+	var result *provider.Result
+	err = c.Stream(ctx, path, body, emit, func(events *Events) (started bool, err error) {
+		result, started, err = read(events)
+		return started, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return result, nil
 }
 
 // A Reader reads one answer from its events. It tells whether any of it was
@@ -180,8 +220,6 @@ func (c *Client) request(ctx context.Context, path string, body *Body, idle *idl
 	h.Set("Accept", "text/event-stream")
 	h.Set("Accept-Encoding", "identity")
 	h.Set("User-Agent", c.opts.UserAgent)
-	if c.opts.Authorize != nil && c.opts.Key.Reveal() != "" {
-		c.opts.Authorize(h)
-	}
+	c.authorize(h, c.opts.Key.Reveal())
 	return req, nil
 }

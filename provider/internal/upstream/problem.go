@@ -18,13 +18,11 @@ type problem struct {
 
 func parseProblem(body []byte) problem {
 	var v jsontext.Value
-	if err := json.Unmarshal(body, &v, lenient); err != nil {
+	if err := json.Unmarshal(body, &v, Lenient); err != nil {
 		return problem{message: string(body)}
 	}
 	return problemOf(v, 0)
 }
-
-var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
 // problemOf reads v, an error or something that holds one.
 func problemOf(v jsontext.Value, depth int) problem {
@@ -34,7 +32,7 @@ func problemOf(v jsontext.Value, depth int) problem {
 		return problem{message: text(v)}
 	case v.Kind() == jsontext.KindBeginArray:
 		var list []jsontext.Value
-		if json.Unmarshal(v, &list, lenient) == nil && len(list) > 0 {
+		if json.Unmarshal(v, &list, Lenient) == nil && len(list) > 0 {
 			return problemOf(list[0], depth+1)
 		}
 	case v.Kind() == jsontext.KindBeginObject:
@@ -52,7 +50,7 @@ func problemOfObject(v jsontext.Value, depth int) problem {
 		Type    jsontext.Value `json:"type"`
 		Status  jsontext.Value `json:"status"`
 	}
-	if err := json.Unmarshal(v, &o, lenient); err != nil {
+	if err := json.Unmarshal(v, &o, Lenient); err != nil {
 		return problem{message: shown(v)}
 	}
 	if present(o.Error) {
@@ -80,7 +78,7 @@ func present(v jsontext.Value) bool { return len(v) > 0 && v.Kind() != jsontext.
 // text is a string's text, and any other value as shown has it.
 func text(v jsontext.Value) string {
 	var s string
-	if v.Kind() == jsontext.KindString && json.Unmarshal(v, &s, lenient) == nil {
+	if v.Kind() == jsontext.KindString && json.Unmarshal(v, &s, Lenient) == nil {
 		return s
 	}
 	return shown(v)
@@ -90,7 +88,7 @@ func text(v jsontext.Value) string {
 // found in one whose letters are escaped.
 func shown(v jsontext.Value) string {
 	v = v.Clone()
-	if err := v.Format(lenient, jsontext.PreserveRawStrings(false)); err != nil {
+	if err := v.Format(Lenient, jsontext.PreserveRawStrings(false)); err != nil {
 		return ""
 	}
 	return string(v)
@@ -105,7 +103,7 @@ func (p problem) says(phrases ...string) bool {
 }
 
 func (p problem) namesLength() bool {
-	return p.says("context_length", "context length", "context window", "context size", "context_size", "maximum context",
+	return p.says("context_length", "context length", "context window", "context limit", "context size", "context_size", "maximum context",
 		"too many tokens", "prompt is too long", "input is too long", "reduce the length")
 }
 
