@@ -37,8 +37,9 @@ var arrows = map[string][]string{
 	"inject/reminder":   {"inject", "inject/trivial", "internal/userfile", "redact", "schema"},
 	"provider":          {"schema"},
 	"provider/mock":     {"internal/plain", "provider", "schema"},
-	"provider/openai":   {"internal/plain", "provider", "provider/internal/sse", "provider/internal/upstream", "redact", "schema"},
+	"provider/openai":   {"provider", "provider/internal/upstream", "redact", "schema"},
 
+	"provider/anthropic":         {"provider", "provider/internal/upstream", "redact", "schema"},
 	"provider/internal/sse":      {},
 	"provider/internal/upstream": {"internal/plain", "provider", "provider/internal/sse", "redact", "schema"},
 	"session/internal/listing":   {"schema", "session"},

@@ -18,10 +18,10 @@ import (
 // a snapshot, and adding to it costs the same however long it is. One owner
 // appends; copies may be read at any time.
 type History struct {
-	bytes []byte
-	items []item
-	rich  int // messages that hold more than text
-	size  int // see Size
+	bytes  []byte
+	items  []item
+	traits traits // of any message
+	size   int    // see Size
 
 	images int // bytes of all images, which are kept elsewhere
 
@@ -29,8 +29,8 @@ type History struct {
 }
 
 type item struct {
-	end  int
-	rich bool
+	end    int
+	traits traits
 }
 
 // Append adds messages as AppendMessage and AppendNotice encoded them.
@@ -45,8 +45,12 @@ func (h *History) Append(encoded ...[]byte) {
 		}
 		h.bytes = append(h.bytes, m...)
 		content, size := measure(m)
-		h.count(content, size)
-		h.items = append(h.items, item{end: len(h.bytes), rich: content != nil})
+		t := traitsOf(m, content)
+		if last := len(h.items) - 1; last >= 0 && h.items[last].traits&assistant == t&assistant {
+			t |= again
+		}
+		h.count(t, content, size)
+		h.items = append(h.items, item{len(h.bytes), t})
 	}
 }
 
@@ -62,11 +66,12 @@ func (h *History) First(n int) History {
 	}
 	out := History{bytes: h.bytes[:h.items[n-1].end], items: h.items[:n], sources: h.sourcesUpTo(n)}
 	for i := range n {
+		var content []schema.ContentBlock
+		size := len(h.Raw(i))
 		if h.Rich(i) {
-			out.count(measure(h.Raw(i)))
-		} else {
-			out.size += len(h.Raw(i))
+			content, size = measure(h.Raw(i))
 		}
+		out.count(h.items[i].traits, content, size)
 	}
 	return out
 }
@@ -83,12 +88,10 @@ func (h *History) Behind(n int, head ...[]byte) History {
 }
 
 // count adds what a message brings, as measure tells it.
-func (h *History) count(content []schema.ContentBlock, size int) {
+func (h *History) count(t traits, content []schema.ContentBlock, size int) {
+	h.traits |= t
 	h.size += size
-	if content != nil {
-		h.rich++
-		h.images += imageBytes(content)
-	}
+	h.images += imageBytes(content)
 }
 
 // Len is the number of messages.
@@ -97,7 +100,7 @@ func (h *History) Len() int { return len(h.items) }
 // Plain is the whole dialogue as JSON messages joined by commas, when each of
 // them holds text alone: then the bytes can stand in the request of any API
 // that takes {"role":…,"content":string or [{"type":"text","text":…}]}.
-func (h *History) Plain() ([]byte, bool) { return h.bytes, h.rich == 0 }
+func (h *History) Plain() ([]byte, bool) { return h.bytes, h.traits&rich == 0 }
 
 // Raw is message i as it stands in requests, without a source.
 func (h *History) Raw(i int) jsontext.Value {
@@ -109,7 +112,7 @@ func (h *History) Raw(i int) jsontext.Value {
 }
 
 // Rich tells whether message i holds more than text.
-func (h *History) Rich(i int) bool { return h.items[i].rich }
+func (h *History) Rich(i int) bool { return h.items[i].traits&rich != 0 }
 
 // Messages decodes the messages of indexes [from, to), one at a time.
 func (h *History) Messages(from, to int) iter.Seq2[int, schema.Message] {

@@ -101,3 +101,46 @@ func TestAHistoryOfWhichAPartIsSharedGoesOn(t *testing.T) {
 	after, _ := first.Plain()
 	assert.Equal(t, before, string(after))
 }
+
+func TestWhatAnAPITakesOfAHistoryAsItIs(t *testing.T) {
+	said := func(role schema.Role, blocks ...schema.ContentBlock) schema.Message {
+		return schema.Message{Role: role, Content: blocks}
+	}
+	user, model := said(schema.RoleUser, schema.TextBlock("q")), schema.AssistantText("a")
+	for claim, row := range map[string]struct {
+		messages      []schema.Message
+		strings, even bool
+	}{
+		"nothing":                 {nil, true, true},
+		"a dialogue of strings":   {[]schema.Message{user, model, user, model}, true, true},
+		"a text of an escape":     {[]schema.Message{said(schema.RoleUser, schema.TextBlock("\n x")), model}, true, true},
+		"two texts":               {[]schema.Message{said(schema.RoleUser, schema.TextBlock("a"), schema.TextBlock("b")), model}, false, true},
+		"two texts, one blank":    {[]schema.Message{said(schema.RoleUser, schema.TextBlock("a"), schema.TextBlock(" ")), model}, false, false},
+		"an empty answer":         {[]schema.Message{user, schema.AssistantText("")}, true, false},
+		"an answer of line ends":  {[]schema.Message{user, schema.AssistantText("\n\u00a0\t")}, true, false},
+		"two questions in a row":  {[]schema.Message{user, user, model}, true, false},
+		"a link":                  {[]schema.Message{said(schema.RoleUser, link), model}, false, false},
+		"a text with annotations": {[]schema.Message{said(schema.RoleUser, noted, noted), model}, false, false},
+	} {
+		t.Run(claim, func(t *testing.T) {
+			h := filled(t, row.messages...)
+			_, strings := h.Strings()
+			assert.Equal(t, row.strings, strings)
+			assert.Equal(t, row.even, h.Even())
+			whole, part := filled(t, append(row.messages, user, user, said(schema.RoleUser, link))...), h
+			if len(row.messages) > 0 {
+				part = whole.First(len(row.messages))
+			}
+			assert.Equal(t, row.even, part.Even(), "also as the beginning of a longer one")
+			all, _ := h.Plain()
+			assert.Equal(t, all, h.Span(0, h.Len()))
+			for i := range h.Len() {
+				assert.Equal(t, string(h.Raw(i)), string(h.Span(i, i+1)))
+			}
+		})
+	}
+	h := filled(t, user, model, user, user, model, user, schema.AssistantText(" "), user, model)
+	for i, even := range []bool{true, true, false, false, true, false, false, false, true} {
+		assert.Equal(t, even, h.EvenAt(i), i)
+	}
+}

@@ -45,30 +45,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// 2,000 deltas of 20 bytes; the floor reads the same bytes and finds the lines.
+// 2,000 deltas of 20 bytes.
 func BenchmarkRelay(b *testing.B) {
 	stream := strings.Repeat("data: "+text("twenty bytes of text")+"\n\n", 2000) + "data: " + finish("stop") + "\n\ndata: [DONE]\n\n"
-	b.Run("floor", func(b *testing.B) {
-		for b.Loop() {
-			n := 0
-			for line := range strings.Lines(stream) {
-				n += len(line)
-			}
-			if n != len(stream) {
-				b.Fatal(n)
-			}
-		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/2000, "ns/delta")
-	})
-	b.Run("openai", func(b *testing.B) {
-		p, err := New(Options{Transport: hostile.Canned(stream)})
-		require.NoError(b, err)
-		req := hostile.Asking("hi")
-		for b.Loop() {
-			if _, err := p.Stream(b.Context(), req, func(provider.Event) error { return nil }); err != nil {
-				b.Fatal(err)
-			}
-		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/2000, "ns/delta")
-	})
+	hostile.BenchmarkRelay(b, stream, open)
 }

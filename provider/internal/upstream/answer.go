@@ -119,6 +119,9 @@ func (a *Answer) Ended(stop schema.StopReason, reason string, known bool, usage 
 	}
 	r := &provider.Result{StopReason: stop, Usage: usage}
 	for _, t := range a.tools {
+		if len(t.Input) == 0 {
+			t.Input = []byte("{}") // of one that takes nothing
+		}
 		if t.Name != "" {
 			r.ToolCalls = append(r.ToolCalls, t)
 		}

@@ -120,8 +120,8 @@ func containsAny(s string, words []string) bool {
 	return false
 }
 
-// maxCount is the largest integer that every reader of JSON keeps exactly.
-const maxCount = 1 << 53
+// MaxCount is the largest integer that every reader of JSON keeps exactly.
+const MaxCount = 1 << 53
 
 // Count reads a number of tokens or the like: an integer from 0 to 2^53.
 func Count(v jsontext.Value) (int64, bool) {
@@ -130,5 +130,5 @@ func Count(v jsontext.Value) (int64, bool) {
 		return 0, false
 	}
 	n := int64(f)
-	return n, f >= 0 && f <= maxCount && float64(n) == f
+	return n, f >= 0 && f <= MaxCount && float64(n) == f
 }
