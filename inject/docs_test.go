@@ -21,14 +21,15 @@ import (
 func TestP8_the_examples_of_the_documentation_run(t *testing.T) {
 	text, err := os.ReadFile("../docs/injectors.md")
 	require.NoError(t, err)
-	before, rest, _ := bytes.Cut(text, []byte("## Ambient blocks")) // whose examples package ambient runs
-	_, behind, _ := bytes.Cut(rest, []byte("\n## "))
+	before, rest, _ := bytes.Cut(text, []byte("## Ambient blocks")) // whose examples package ambient runs, and reminder those behind
+	_, behind, _ := bytes.Cut(rest, []byte("\n## Security"))
 	examples := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(slices.Concat(before, behind), -1)
 	require.Len(t, examples, 3)
 	for _, example := range examples {
 		resolveAll(t, example[1])
 	}
 	_, table, _ := bytes.Cut(text, []byte("| expression |"))
+	table, _, _ = bytes.Cut(table, []byte("\n\n"))
 	expressions := regexp.MustCompile("(?m)^\\| `([^`]+)` \\| ").FindAllSubmatch(table, -1)
 	require.Len(t, expressions, 9)
 	for _, e := range expressions {
