@@ -32,12 +32,14 @@ func (c *compiler) matches(n *ast.BinaryNode) (term, error) {
 	}
 	c.nodes++
 	return boolTerm(func(r *run) (bool, error) {
-		if p.words != nil && subject.folded != nil {
+		if p.needed != nil && subject.folded != nil {
 			folded, err := subject.folded(r)
 			if err != nil {
 				return false, err
 			}
-			return p.inFolded(r, folded)
+			if found, err := p.inFolded(r, folded); err != nil || !found || p.isWords {
+				return found, err
+			}
 		}
 		v, err := subject.eval(r)
 		if err != nil || v == nil {
@@ -52,11 +54,13 @@ func (c *compiler) matches(n *ast.BinaryNode) (term, error) {
 }
 
 // A pattern is a regular expression. One that looks for words without regard
-// to case, as most do, is answered without running it.
+// to case, as most do, is answered without running it; so is any other where a
+// word that it needs is not there.
 type pattern struct {
-	words []string // folded; nil for other patterns
-	regex *regexp.Regexp
-	size  int // steps for each character, at worst
+	needed  []string // words, folded, of which a text that matches holds one; nil: none is known
+	isWords bool     // such a text matches
+	regex   *regexp.Regexp
+	size    int // steps for each character, at worst
 }
 
 func newPattern(source string) (*pattern, error) {
@@ -71,7 +75,10 @@ func newPattern(source string) (*pattern, error) {
 		}
 		return nil, err
 	}
-	p := &pattern{size: steps(tree), words: words(tree)}
+	p := &pattern{size: steps(tree), needed: words(tree)}
+	if p.isWords = p.needed != nil; !p.isWords {
+		p.needed = needed(tree)
+	}
 	if p.size > maxRegexSize {
 		return nil, errors.New("the pattern repeats too much")
 	}
@@ -118,6 +125,61 @@ func words(tree *syntax.Regexp) []string {
 	return out
 }
 
+// needed are words, folded, of which every text that matches holds one; nil
+// when there is nothing to go by.
+func needed(tree *syntax.Regexp) []string {
+	switch tree.Op {
+	case syntax.OpLiteral:
+		return []string{fold(string(tree.Rune))}
+	case syntax.OpCapture, syntax.OpPlus:
+		return needed(tree.Sub[0])
+	case syntax.OpRepeat:
+		if tree.Min > 0 {
+			return needed(tree.Sub[0])
+		}
+	case syntax.OpConcat:
+		return rarest(tree.Sub)
+	case syntax.OpAlternate:
+		return neededByAll(tree.Sub)
+	}
+	return nil
+}
+
+// rarest are the words needed by that part of a whole which fewest texts hold:
+// the one whose shortest word is the longest.
+func rarest(parts []*syntax.Regexp) []string {
+	var best []string
+	for _, part := range parts {
+		if words := needed(part); shortest(words) > shortest(best) {
+			best = words
+		}
+	}
+	return best
+}
+
+func shortest(words []string) int {
+	if len(words) == 0 {
+		return 0
+	}
+	least := len(words[0])
+	for _, w := range words {
+		least = min(least, len(w))
+	}
+	return least
+}
+
+func neededByAll(alternatives []*syntax.Regexp) []string {
+	var out []string
+	for _, a := range alternatives {
+		words := needed(a)
+		if words == nil {
+			return nil
+		}
+		out = append(out, words...)
+	}
+	return out
+}
+
 // fold makes texts that differ in case alone the same.
 func fold(s string) string { return strings.Map(foldRune, s) }
 
@@ -141,7 +203,7 @@ func foldRune(r rune) rune {
 }
 
 func (p *pattern) inFolded(r *run, folded string) (bool, error) {
-	for _, word := range p.words {
+	for _, word := range p.needed {
 		if err := r.spend(len(folded)); err != nil {
 			return false, err
 		}
@@ -153,7 +215,7 @@ func (p *pattern) inFolded(r *run, folded string) (bool, error) {
 }
 
 func (p *pattern) in(r *run, s string) (bool, error) {
-	if p.words != nil {
+	if p.isWords {
 		if err := r.copy(len(s)); err != nil {
 			return false, err
 		}
