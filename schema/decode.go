@@ -101,10 +101,17 @@ func broken(v any) *ParamsError {
 	return nil
 }
 
+// embedded stands in a path for a Go type whose fields are on the wire those of
+// the object around it.
+const embedded = "<embedded>"
+
 var rules = sync.OnceValue(func() *validator.Validate {
 	v := validator.New(validator.WithRequiredStructEnabled())
 	v.RegisterTagNameFunc(func(f reflect.StructField) string {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" && f.Anonymous {
+			return embedded
+		}
 		return name
 	})
 	must(v.RegisterValidation("sessionid", func(f validator.FieldLevel) bool { return ValidSessionID(f.Field().String()) }))
@@ -235,6 +242,7 @@ func tagErrors(broken validator.ValidationErrors) *ParamsError {
 	out := &ParamsError{}
 	for _, f := range broken {
 		_, field, _ := strings.Cut(f.Namespace(), ".")
+		field = strings.ReplaceAll(field, embedded+".", "")
 		out.Errors = append(out.Errors, FieldError{Field: field, Rule: f.Tag(), Message: sentence(f)})
 		out.Limit = max(out.Limit, limitOf(f))
 	}

@@ -96,7 +96,7 @@ func TestT6WrongTypeInEachFieldNamesTheField(t *testing.T) {
 	}
 }
 
-func TestDecodeIsStrict(t *testing.T) {
+func TestT6DecodeIsStrictAndPreviewNamesFieldsAsPromptDoes(t *testing.T) {
 	for claim, c := range map[string]struct{ params, field, rule string }{
 		"an unknown field":                 {`{"input":"x","instructionInjector":["a"]}`, "instructionInjector", "unknown"},
 		"a key in another case":            {`{"input":"x","SessionId":"a"}`, "SessionId", "unknown"},
@@ -120,10 +120,12 @@ func TestDecodeIsStrict(t *testing.T) {
 		"a turn that can't be expected":    {`{"input":"x","expectedTurn":0}`, "expectedTurn", "min"},
 		"a fraction where an integer goes": {`{"input":"x","expectedTurn":1.5}`, "expectedTurn", "type"},
 	} {
-		var bad *schema.ParamsError
-		if assert.ErrorAs(t, schema.Decode([]byte(c.params), new(schema.PromptParams)), &bad, claim) {
-			assert.Equal(t, c.field, bad.Errors[0].Field, claim)
-			assert.Equal(t, c.rule, bad.Errors[0].Rule, claim)
+		for _, params := range []any{new(schema.PromptParams), new(schema.PreviewParams)} {
+			var bad *schema.ParamsError
+			if assert.ErrorAs(t, schema.Decode([]byte(c.params), params), &bad, claim) {
+				assert.Equal(t, c.field, bad.Errors[0].Field, "%s: %T", claim, params)
+				assert.Equal(t, c.rule, bad.Errors[0].Rule, "%s: %T", claim, params)
+			}
 		}
 	}
 }
