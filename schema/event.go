@@ -57,7 +57,8 @@ type InjectedEvent struct {
 	Injected
 }
 
-// InjectorSkipped says that a due injector gave nothing, and why.
+// InjectorSkipped says that a due injector gave nothing, or that a block found
+// no room: an ambient one by its name, one of the host by its title.
 type InjectorSkipped struct {
 	EventHeader
 	Name   string `json:"name"`

@@ -426,7 +426,7 @@ export interface InjectorInfo {
   warnings: Array<string>;
 }
 
-/** InjectorSkipped says that a due injector gave nothing, and why. */
+/** InjectorSkipped says that a due injector gave nothing, or that a block found no room: an ambient one by its name, one of the host by its title. */
 export interface InjectorSkipped {
   sessionId: string;
   runId: string;

@@ -70,7 +70,7 @@ func layerRow(l assemble.Layer, reason schema.Reason) schema.PreviewLayer {
 func blockRow(b assemble.Block, reason schema.Reason) schema.PreviewLayer {
 	text := inject.Render(b.ContextBlock)
 	return schema.PreviewLayer{
-		Name: cmp.Or(b.Injector, b.Title, b.ID, "Context"), Source: string(b.Source), Placement: schema.PlaceContext, Reason: reason,
+		Name: blockName(b), Source: string(b.Source), Placement: schema.PlaceContext, Reason: reason,
 		Bytes: len(text), SHA256: hashOf(text),
 	}
 }

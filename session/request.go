@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -11,6 +12,7 @@ import (
 	"github.com/prism-rpc/prism-rpc/assemble"
 	"github.com/prism-rpc/prism-rpc/inject"
 	"github.com/prism-rpc/prism-rpc/inject/reminder"
+	"github.com/prism-rpc/prism-rpc/internal/plain"
 	"github.com/prism-rpc/prism-rpc/provider"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
@@ -154,19 +156,31 @@ func (r *Run) roomBeside(layers []assemble.Layer, notices []provider.Message) fu
 	return func(bytes int) bool { return r.session.fits(protected + bytes) }
 }
 
-// overBudget reports the blocks that are left out: each injector of one once,
-// those of the host in the log.
+// overBudget reports the blocks that are left out: an injector's once for all,
+// each of the host under its title. None goes silently (P17).
 func (r *Run) overBudget(dropped []assemble.Block) inject.Decisions {
 	var out inject.Decisions
+	said := map[string]bool{} // injectors
 	for _, b := range dropped {
-		switch {
-		case b.Source != assemble.BlockInjected:
-			r.log(zap.WarnLevel, "context block left out", errNoRoom, zap.String("title", b.Title))
-		case !slices.ContainsFunc(out, func(d inject.Decision) bool { return d.Name == b.Injector }):
-			out = append(out, inject.Decision{Name: b.Injector, Reason: schema.ReasonOverBudget, Err: errNoRoom})
+		if b.Source == assemble.BlockInjected && said[b.Injector] {
+			continue
 		}
+		said[b.Injector] = true
+		out = append(out, inject.Decision{Name: blockName(b), Placement: schema.PlaceContext, Reason: schema.ReasonOverBudget, Err: errNoRoom})
 	}
 	return out
+}
+
+// maxBlockName bounds what a block that has only a title is called in reports.
+const maxBlockName = 128
+
+// blockName is what a context block is called in reports: as its injector, or
+// by its title, fit to be shown.
+func blockName(b assemble.Block) string {
+	if b.Source == assemble.BlockInjected {
+		return b.Injector
+	}
+	return plain.Text(cmp.Or(b.Title, b.ID, "Context"), maxBlockName)
 }
 
 // seen is what injectors see of the turn (P9).
