@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -10,6 +11,9 @@ type pattern struct {
 	text  string
 	value int32
 	word  bool // only where it stands as a word
+	// shares says that it is base64 and the next digit may hold bits of the
+	// value too.
+	shares bool
 }
 
 const none = -1
@@ -18,12 +22,11 @@ const none = -1
 // some pattern, states are numbered breadth first, and so the children of one
 // are neighbours.
 type automaton struct {
-	patterns  []pattern // sorted by text, each text once
-	shorter   []int32   // by pattern: the next shorter word pattern it ends with
-	bracketed []string  // texts with brackets, which alone may meet a marker
-	states    []state   // and one more, which ends the last one's children
-	bytes     []byte    // by state: the last byte of what it stands for
-	root      [256]int32
+	patterns []pattern // sorted by text, each text once
+	shorter  []int32   // by pattern: the next shorter word pattern it ends with
+	states   []state   // and one more, which ends the last one's children
+	bytes    []byte    // by state: the last byte of what it stands for
+	root     [256]int32
 }
 
 // A state stands for the longest end of the text read that begins a pattern.
@@ -35,22 +38,14 @@ type state struct {
 	held  int32 // bytes that may be the beginning of a longer match
 }
 
-func (a *automaton) all() []pattern {
-	if a == nil {
-		return nil
-	}
-	return a.patterns
-}
-
-// newAutomaton takes patterns sorted by text.
+// newAutomaton takes patterns of which no two have the same text.
 func newAutomaton(patterns []pattern) *automaton {
+	patterns = slices.Clone(patterns)
+	slices.SortFunc(patterns, func(a, b pattern) int { return strings.Compare(a.text, b.text) })
 	a := &automaton{patterns: patterns, shorter: make([]int32, len(patterns))}
 	size := 2
 	for _, p := range patterns {
 		size += len(p.text)
-		if strings.ContainsAny(p.text, "[]") {
-			a.bracketed = append(a.bracketed, p.text)
-		}
 	}
 	a.states = make([]state, 0, size)
 	a.bytes = make([]byte, 0, size)

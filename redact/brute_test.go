@@ -12,7 +12,7 @@ import (
 // looking for each pattern at each place.
 func brute(r *Redactor, text string, cutOff bool) string {
 	var found, words []span
-	for _, p := range r.auto.all() {
+	for _, p := range r.patterns {
 		for i := 0; i+len(p.text) <= len(text); i++ {
 			if sp := (span{i, i + len(p.text), len(p.text), p.value}); text[i:sp.end] != p.text {
 				continue
@@ -23,6 +23,7 @@ func brute(r *Redactor, text string, cutOff bool) string {
 			}
 		}
 	}
+	found = append(found, bruteDigits(r, text, found)...)
 	all := slices.Clone(found)
 	for _, w := range words {
 		if bruteOpens(text, found, w) && bruteCloses(text, found, w) {
@@ -33,6 +34,32 @@ func brute(r *Redactor, text string, cutOff bool) string {
 		all = append(all, bruteCut(r, text)...)
 	}
 	return bruteMark(r, text, all)
+}
+
+// bruteDigits are the digit and the padding behind occurrences in base64 that
+// share it.
+func bruteDigits(r *Redactor, text string, found []span) []span {
+	longest := map[int]int{} // by end
+	for _, s := range found {
+		longest[s.end] = max(longest[s.end], s.lead)
+	}
+	var out []span
+	for _, s := range found {
+		shares := slices.ContainsFunc(r.patterns, func(p pattern) bool { return p.shares && p.text == text[s.start:s.end] })
+		if !shares || s.lead < longest[s.end] || s.end == len(text) || !base64Digit(text[s.end]) {
+			continue
+		}
+		end := s.end + 1
+		for end < len(text) && end < s.end+3 && text[end] == '=' {
+			end++
+		}
+		for i := s.end; i < end; i++ {
+			if out = append(out, span{start: i, end: i + 1}); longest[i+1] > 0 {
+				break // another occurrence ends here and says what follows
+			}
+		}
+	}
+	return out
 }
 
 func bruteOpens(text string, found []span, w span) bool {
@@ -51,7 +78,7 @@ func bruteCloses(text string, found []span, w span) bool {
 
 func bruteCut(r *Redactor, text string) []span {
 	for n := len(text); n >= 8; n-- {
-		for _, p := range r.auto.all() {
+		for _, p := range r.patterns {
 			if !p.word && n < len(p.text) && n*2 >= len(p.text) && text[len(text)-n:] == p.text[:n] {
 				return []span{{len(text) - n, len(text), n, p.value}}
 			}

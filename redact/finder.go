@@ -13,12 +13,19 @@ type span struct {
 // occurrences. Its text may lose its beginning and gain at its end between
 // scans: positions count from the beginning of all there was.
 type finder struct {
-	auto   *automaton
-	text   string // from base on
+	r      *Redactor
+	auto   *automaton // of the values; nil without
+	rules  *ruleset   // nil without
+	text   string     // from base on
 	base   int
-	before byte // the byte before base, if there is one
-	pos    int  // how much was read
-	state  int32
+	before uint64 // the eight bytes before base, the last one lowest, zeros where there are none
+	pos    int    // how much was read
+	state  int32  // of auto
+	key    uint16 // of rules
+
+	firstRule int32     // the number of the first rule's label
+	attempts  []attempt // to match rules
+	digits    digits    // what still belongs to the value before
 
 	marks   []span // in order, neither overlapping nor touching
 	covered int    // end of the last mark taken from marks, or 0
@@ -30,6 +37,11 @@ type finder struct {
 	waiting []span // those, in order of end, that wait for one to begin there
 }
 
+func (r *Redactor) finder() finder {
+	return finder{r: r, rules: r.rules, firstRule: int32(len(r.values))}
+}
+
+// scan reads all that there is.
 func (f *finder) scan() {
 	for i := f.pos - f.base; i < len(f.text); i++ {
 		f.read(f.text[i])
@@ -40,9 +52,34 @@ func (f *finder) read(c byte) {
 	if f.fresh.end > 0 {
 		f.settle(c)
 	}
-	f.state = f.auto.next(f.state, c)
 	f.pos++
 	f.ended <<= 1
+	if f.digits > 0 {
+		f.takeDigit(c)
+	}
+	if f.auto != nil {
+		f.readValue(c)
+	}
+	if f.rules != nil {
+		f.readKey(c)
+	}
+	if len(f.waiting) > 0 {
+		f.giveUp()
+	}
+}
+
+func (f *finder) readKey(c byte) {
+	if len(f.attempts) > 0 {
+		f.advance(c)
+	}
+	f.key = f.rules.next[int(f.key)*f.rules.width+int(f.rules.columns[c])]
+	if hits := f.rules.states[f.key].hits; hits != nil {
+		f.begin(hits)
+	}
+}
+
+func (f *finder) readValue(c byte) {
+	f.state = f.auto.next(f.state, c)
 	s := &f.auto.states[f.state]
 	if s.whole != none {
 		f.ended |= 1
@@ -50,9 +87,6 @@ func (f *finder) read(c byte) {
 	}
 	if s.word != none {
 		f.foundWord(s.word)
-	}
-	if len(f.waiting) > 0 {
-		f.giveUp()
 	}
 }
 
@@ -67,8 +101,17 @@ func (f *finder) ending(n int, value int32) span { return span{f.pos - n, f.pos,
 func (f *finder) found(p int32) {
 	sp := f.span(p)
 	f.unite(sp)
+	f.beginsAt(sp.start)
+	f.digits = 0
+	if f.auto.patterns[p].shares {
+		f.digits = oneDigit
+	}
+}
+
+// beginsAt says that an occurrence begins at a position.
+func (f *finder) beginsAt(start int) {
 	f.waiting = slices.DeleteFunc(f.waiting, func(w span) bool {
-		if w.end != sp.start {
+		if w.end != start {
 			return false
 		}
 		f.unite(w)
@@ -80,7 +123,7 @@ func (f *finder) found(p int32) {
 // begins as a word.
 func (f *finder) foundWord(p int32) {
 	for ; p != none; p = f.auto.shorter[p] {
-		if sp := f.span(p); f.opens(sp) {
+		if sp := f.span(p); f.opensWord(sp) {
 			f.fresh = sp
 			return
 		}
@@ -100,7 +143,7 @@ func (f *finder) settle(c byte) {
 
 // giveUp drops the occurrences at whose end none can begin any more.
 func (f *finder) giveUp() {
-	open := f.pos - f.held()
+	open := f.open()
 	over := 0
 	for over < len(f.waiting) && f.waiting[over].end < open {
 		over++
@@ -108,15 +151,15 @@ func (f *finder) giveUp() {
 	f.waiting = slices.Delete(f.waiting, 0, over)
 }
 
-// opens tells whether sp, which ends at pos, begins as a word: at a word
+// opensWord tells whether sp, which ends at pos, begins as a word: at a word
 // boundary, or where another occurrence ended.
-func (f *finder) opens(sp span) bool {
+func (f *finder) opensWord(sp span) bool {
 	return sp.start == 0 || !wordByte(f.at(sp.start-1)) || !wordByte(f.at(sp.start)) || f.ended>>(sp.end-sp.start)&1 == 1
 }
 
 func (f *finder) at(i int) byte {
 	if i < f.base {
-		return f.before
+		return byte(f.before >> (8 * (f.base - 1 - i)))
 	}
 	return f.text[i-f.base]
 }
@@ -124,6 +167,10 @@ func (f *finder) at(i int) byte {
 // unite puts sp in its place among the marks, nearly always the last.
 func (f *finder) unite(sp span) {
 	hi := len(f.marks)
+	if hi > 0 && f.marks[hi-1].reaches(sp) {
+		f.marks[hi-1].end = max(f.marks[hi-1].end, sp.end)
+		return
+	}
 	for hi > 0 && f.marks[hi-1].start > sp.end {
 		hi--
 	}
@@ -139,12 +186,29 @@ func (f *finder) unite(sp span) {
 	f.marks = slices.Replace(f.marks, lo, hi, sp)
 }
 
-func (f *finder) held() int { return int(f.auto.states[f.state].held) }
+// reaches tells whether uniting m with sp is only to make it longer.
+func (m span) reaches(sp span) bool {
+	return m.end >= sp.start && (m.start < sp.start || m.start == sp.start && m.lead >= sp.lead)
+}
+
+// held is how many of the last bytes may begin a value.
+func (f *finder) held() int {
+	if f.auto == nil {
+		return 0
+	}
+	return int(f.auto.states[f.state].held)
+}
+
+// open is the position before which no occurrence can begin any more that is
+// not known, short values aside.
+func (f *finder) open() int {
+	return min(f.pos-f.held(), f.pos-f.keyHeld(), f.undecided())
+}
 
 // decided is the position before which no occurrence can begin any more that
 // is not among the marks.
 func (f *finder) decided() int {
-	at := f.pos - f.held()
+	at := f.open()
 	if f.fresh.end > 0 {
 		at = min(at, f.fresh.start)
 	}
@@ -156,8 +220,33 @@ func (f *finder) decided() int {
 
 // end says that the text ends here.
 func (f *finder) end() {
+	for i := range f.attempts {
+		f.finish(&f.attempts[i])
+	}
 	if f.fresh.end > 0 {
 		f.unite(f.fresh)
 	}
-	f.fresh, f.waiting = span{}, nil
+	f.attempts, f.fresh, f.waiting = nil, span{}, nil
 }
+
+// digits is what may follow a value in base64 and still hold bits of it, or
+// tell where it ends: a digit, then padding.
+type digits uint8
+
+const (
+	padding  digits = 1 // to 2: so many
+	oneDigit digits = 3
+)
+
+func (f *finder) takeDigit(c byte) {
+	switch {
+	case f.digits == oneDigit && base64Digit(c), f.digits < oneDigit && c == '=':
+		f.unite(span{start: f.pos - 1, end: f.pos})
+		f.ended |= 1
+		f.digits--
+	default:
+		f.digits = 0
+	}
+}
+
+func base64Digit(c byte) bool { return wordByte(c) || c == '+' || c == '/' || c == '-' }

@@ -14,7 +14,7 @@ import (
 // strict decoders refuse a key twice. What has a broken string in it, and so
 // is not JSON, is redacted as Text does.
 func (r *Redactor) JSON(raw []byte, t *Tally) []byte {
-	if r == nil || r.auto == nil {
+	if r.empty() {
 		return raw
 	}
 	text := string(raw)

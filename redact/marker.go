@@ -25,22 +25,30 @@ func (l label) mark(t *Tally) string {
 	return l.marker
 }
 
-// labelValues makes the label of each value. A name that holds a known value
-// is not used at all; one whose marker could be taken for a part of a value
-// is only counted.
-func (r *Redactor) labelValues() []label {
-	labels := make([]label, len(r.values))
-	for i, v := range r.values {
-		labels[i] = label{marker: marker}
-		if v.Name == "" || r.Contains(v.Name) {
-			continue
-		}
-		labels[i].name = v.Name
-		if m := markerStart + ":" + v.Name + "]"; plainName(v.Name) && !r.confusable(m) {
-			labels[i].marker = m
+// labelAll makes the label of each value, then of each rule. A name that holds
+// a secret is not used at all; one whose marker could be taken for a part of a
+// secret is only counted.
+func (r *Redactor) labelAll() []label {
+	var labels []label
+	for _, v := range r.values {
+		labels = append(labels, r.label(v.Name))
+	}
+	if r.rules != nil {
+		for _, rule := range r.rules.rules {
+			labels = append(labels, r.label(rule.name))
 		}
 	}
 	return labels
+}
+
+func (r *Redactor) label(name string) label {
+	if name == "" || r.Contains(name) {
+		return label{marker: marker}
+	}
+	if m := markerStart + ":" + name + "]"; plainName(name) && !r.confusable(m) {
+		return label{m, name}
+	}
+	return label{marker, name}
 }
 
 // confusable tells whether m shares bytes with an occurrence of a pattern in
@@ -49,7 +57,7 @@ func (r *Redactor) confusable(m string) bool {
 	if r.Contains(m) {
 		return true
 	}
-	for _, p := range r.auto.bracketed {
+	for _, p := range r.bracketed {
 		if strings.Contains(p, m) || overlap(m, p) > 0 || overlap(p, m) > 0 {
 			return true
 		}

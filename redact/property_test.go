@@ -18,6 +18,7 @@ func valuesOf(t *testing.T, lines string) *Redactor {
 	t.Helper()
 	r, err := New()
 	require.NoError(t, err)
+	r = r.WithRules(NoRules)
 	for i, line := range strings.Split(lines, "\n") {
 		name := []string{"", "key", "a b", line, "x.y"}[i%5]
 		if with, err := r.With(Value{Name: name, Secret: NewSecret(line), Short: true}); err == nil {

@@ -2,26 +2,30 @@
 //
 // It knows values, told to New, and finds them as they are and as they look
 // after an encoder: JSON strings (once and twice), percent-encoding, HTML, hex,
-// base64. All occurrences of all values are found in the text as it came, and
-// those that overlap or touch give way to one marker, so two values that share
-// bytes never leave a half of one:
+// base64. It also knows the formats of the keys of well-known services, and
+// finds any of them: see Rules. All occurrences of all of them are found in
+// the text as it came, and those that overlap or touch give way to one marker,
+// so two values that share bytes never leave a half of one:
 //
 //	values abcdWXYZ and WXYZefgh: "abcdWXYZefgh" → "[REDACTED]"
 //
 // Redacting twice changes nothing: a marker is never taken for a part of a
 // value. To hold that, a value that begins with an end of "[REDACTED]" or ends
 // with a beginning of it (as "]…" or "…[" do) is looked for without that edge,
-// and one of which too little is left is refused.
+// and one of which too little is left is refused. No rule takes a bracket.
 //
 // White space around a value does not count. A value that is not UTF-8 is
 // looked for without broken characters at its ends, so that valid text stays
 // valid.
+//
+// Whole text is skimmed: a sampler finds values, and anchors the keywords that
+// keys begin with, without reading each byte; only there does a finder read.
+// Streams are read by the finder alone.
 package redact
 
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -49,18 +53,24 @@ type Value struct {
 	Short bool
 }
 
-// A Redactor knows values. It never changes and is safe for use by many
-// goroutines. A nil *Redactor redacts nothing.
+// A Redactor knows values and rules. It never changes and is safe for use by
+// many goroutines. A nil *Redactor redacts nothing.
 type Redactor struct {
-	values []Value
-	labels []label // by value
-	auto   *automaton
+	values    []Value
+	patterns  []pattern // of the values
+	bracketed []string  // those with brackets, which alone may meet a marker
+	words     bool      // some of them must stand as words
+	rules     *ruleset  // nil without
+	labels    []label   // by value, then by rule
+	sampler   *sampler  // nil without patterns, and when there are words
+	auto      func() *automaton
 }
 
-// New returns a Redactor of the values. The errors are ErrEmpty, also for
-// white space alone, ErrShort and ErrUnfit. They hold no secret.
+// New returns a Redactor of the values and of DefaultRules. The errors are
+// ErrEmpty, also for white space alone, ErrShort and ErrUnfit. They hold no
+// secret.
 func New(values ...Value) (*Redactor, error) {
-	return (*Redactor)(nil).With(values...)
+	return (*Redactor)(nil).WithRules(DefaultRules).With(values...)
 }
 
 // With returns a Redactor that knows these values too; r stays as it is. Of
@@ -87,10 +97,10 @@ func (r *Redactor) describe(i int, v Value) string {
 	return fmt.Sprintf("%q", v.Name)
 }
 
-// Text returns s with a marker for every occurrence of a known value, counted
-// in t. It returns s itself when there is none. A marker that stands for
-// several united occurrences bears the name of the one that starts first, of
-// those the longest.
+// Text returns s with a marker for every occurrence of a known value and of
+// what the rules look for, counted in t. It returns s itself when there is
+// none. A marker that stands for several united occurrences bears the name of
+// the one that starts first; of those a value's, the longest, before a rule's.
 func (r *Redactor) Text(s string, t *Tally) string {
 	marks := r.find(s)
 	if len(marks) == 0 {
@@ -110,77 +120,35 @@ func (r *Redactor) Text(s string, t *Tally) string {
 // Contains tells whether Text would remove anything from s.
 func (r *Redactor) Contains(s string) bool { return len(r.find(s)) > 0 }
 
+// find looks for all that is to be removed. Where no value is short, most of
+// the text need not be read for that.
 func (r *Redactor) find(s string) []span {
-	if r == nil || r.auto == nil {
+	if r.empty() {
 		return nil
 	}
-	f := finder{auto: r.auto, text: s}
-	f.scan()
+	f := r.finder()
+	f.text = s
+	if r.words {
+		f.auto = r.auto()
+		f.scan()
+	} else {
+		f.skim(len(s))
+	}
 	f.end()
 	return f.marks
 }
 
-// A builder gathers the patterns of a Redactor.
-type builder struct {
-	values   []Value
-	patterns map[string]pattern
-	grown    bool // beyond the Redactor it began with
-}
+// empty tells whether there is nothing to look for.
+func (r *Redactor) empty() bool { return r == nil || len(r.patterns) == 0 && r.rules == nil }
 
-func newBuilder(r *Redactor) *builder {
-	b := &builder{patterns: map[string]pattern{}}
+// WithRules returns a Redactor of r's values with these rules in place of its
+// own; r stays as it is.
+func (r *Redactor) WithRules(rules Rules) *Redactor {
+	out := &Redactor{auto: noAutomaton}
 	if r != nil {
-		b.values = slices.Clone(r.values)
-		for _, p := range r.auto.all() {
-			b.patterns[p.text] = p
-		}
+		*out = *r
 	}
-	return b
-}
-
-func (b *builder) add(v Value) error {
-	secret := strings.TrimSpace(v.Secret.Reveal())
-	short := len(secret) < minValue
-	switch {
-	case secret == "":
-		return ErrEmpty
-	case short && !v.Short:
-		return ErrShort
-	case !fit(secret, short):
-		return ErrUnfit
-	}
-	value := int32(len(b.values))
-	for _, s := range spellings(secret) {
-		word := short && s.literal
-		if fit(s.text, word) && (s.literal || len(s.text) >= minValue) {
-			b.pattern(pattern{text: core(s.text), value: value, word: word})
-		}
-	}
-	b.values = append(b.values, v)
-	return nil
-}
-
-// pattern takes p, unless an earlier one finds all that it would.
-func (b *builder) pattern(p pattern) {
-	old, taken := b.patterns[p.text]
-	if taken && (p.word || !old.word) {
-		return
-	}
-	b.grown = true
-	b.patterns[p.text] = p
-}
-
-func (b *builder) build() *Redactor {
-	r := &Redactor{values: b.values}
-	if len(b.values) == 0 {
-		return r
-	}
-	patterns := make([]pattern, 0, len(b.patterns))
-	for _, p := range b.patterns {
-		patterns = append(patterns, p)
-	}
-	slices.SortFunc(patterns, func(a, b pattern) int { return strings.Compare(a.text, b.text) })
-	r.auto = newAutomaton(patterns)
-	r.labels = r.labelValues()
-	return r
+	out.rules = rules.set()
+	out.labels = out.labelAll()
+	return out
 }

@@ -18,16 +18,22 @@ import (
 type spelling struct {
 	text    string
 	literal bool
+	shares  bool // base64 whose next digit may hold bits of the value
 }
 
 // spellings lists how s may be written, s itself first. Some may be equal.
 func spellings(s string) []spelling {
 	var out []spelling
 	for _, text := range literals(s) {
-		out = append(out, spelling{text, true})
+		out = append(out, spelling{text: text, literal: true})
 	}
-	for _, text := range digits(s) {
-		out = append(out, spelling{text, false})
+	lower := hex.EncodeToString([]byte(s))
+	out = append(out, spelling{text: lower}, spelling{text: strings.ToUpper(lower)})
+	for before := range 3 {
+		shares := (before+len(s))%3 != 0
+		for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+			out = append(out, spelling{base64Inner(enc, s, before), false, shares})
+		}
 	}
 	return out
 }
@@ -139,16 +145,6 @@ func htmlSpellings(s string) []string {
 				out = append(out, named)
 			}
 		}
-	}
-	return out
-}
-
-// digits gives s in hex of either case and in base64 of both alphabets.
-func digits(s string) []string {
-	lower := hex.EncodeToString([]byte(s))
-	out := []string{lower, strings.ToUpper(lower)}
-	for before := range 3 {
-		out = append(out, base64Inner(base64.RawStdEncoding, s, before), base64Inner(base64.RawURLEncoding, s, before))
 	}
 	return out
 }

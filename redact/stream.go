@@ -27,16 +27,16 @@ func (r *Redactor) Stream() *Stream {
 }
 
 func (s *Stream) reset() {
-	s.f = finder{}
-	if s.r != nil {
-		s.f.auto = s.r.auto
+	if s.f = (finder{}); !s.r.empty() {
+		s.f = s.r.finder()
+		s.f.auto = s.r.auto()
 	}
 }
 
 // Write takes the next chunk and returns what may be shown now.
 func (s *Stream) Write(chunk string) string {
 	f := &s.f
-	if f.auto == nil {
+	if f.r == nil {
 		return chunk
 	}
 	f.text += chunk
@@ -48,13 +48,14 @@ func (s *Stream) Write(chunk string) string {
 // new one.
 func (s *Stream) Flush() string {
 	f := &s.f
-	if f.auto == nil {
+	if f.r == nil {
 		return ""
 	}
 	f.end()
-	tail := f.text[len(f.text)-f.held():]
-	if n, value := f.auto.cutOff(tail); n > 0 {
-		f.unite(f.ending(n, value))
+	if f.auto != nil {
+		if n, value := f.auto.cutOff(f.text[len(f.text)-f.held():]); n > 0 {
+			f.unite(f.ending(n, value))
+		}
 	}
 	out := s.release(f.pos)
 	s.reset()
@@ -72,7 +73,7 @@ func (s *Stream) release(to int) string {
 		return ""
 	}
 	out := s.redacted(to)
-	f.before = f.text[to-f.base-1]
+	f.before = f.behind(to)
 	f.text = f.text[to-f.base:]
 	f.base = to
 	return out

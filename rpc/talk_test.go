@@ -100,6 +100,8 @@ func registry(t *testing.T, specs []schema.InjectorSpec) *inject.Registry {
 	return r
 }
 
+// redactor knows the secrets alone. With rules, a delta of one letter, which
+// may begin a key, would wait for the next.
 func redactor(t *testing.T, secrets []schema.SecretValue) *redact.Redactor {
 	var values []redact.Value
 	for _, v := range secrets {
@@ -107,5 +109,5 @@ func redactor(t *testing.T, secrets []schema.SecretValue) *redact.Redactor {
 	}
 	red, err := redact.New(values...)
 	require.NoError(t, err)
-	return red
+	return red.WithRules(redact.NoRules)
 }

@@ -1,0 +1,84 @@
+package redact
+
+import (
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A builder gathers the patterns of a Redactor.
+type builder struct {
+	values   []Value
+	patterns []pattern
+	index    map[string]int // of patterns, by text
+	rules    *ruleset
+	grown    bool // beyond the Redactor it began with
+}
+
+func newBuilder(r *Redactor) *builder {
+	b := &builder{index: map[string]int{}}
+	if r != nil {
+		b.values, b.patterns, b.rules = slices.Clone(r.values), slices.Clone(r.patterns), r.rules
+		for i, p := range b.patterns {
+			b.index[p.text] = i
+		}
+	}
+	return b
+}
+
+func (b *builder) add(v Value) error {
+	secret := strings.TrimSpace(v.Secret.Reveal())
+	short := len(secret) < minValue
+	switch {
+	case secret == "":
+		return ErrEmpty
+	case short && !v.Short:
+		return ErrShort
+	case !fit(secret, short):
+		return ErrUnfit
+	}
+	value := int32(len(b.values))
+	for _, s := range spellings(secret) {
+		word := short && s.literal
+		if fit(s.text, word) && (s.literal || len(s.text) >= minValue) {
+			b.pattern(pattern{text: core(s.text), value: value, word: word, shares: s.shares})
+		}
+	}
+	b.values = append(b.values, v)
+	return nil
+}
+
+// pattern takes p, unless an earlier one finds all that it would.
+func (b *builder) pattern(p pattern) {
+	i, taken := b.index[p.text]
+	switch {
+	case !taken:
+		b.index[p.text] = len(b.patterns)
+		b.patterns = append(b.patterns, p)
+	case b.patterns[i].word && !p.word:
+		b.patterns[i] = p
+	default:
+		return
+	}
+	b.grown = true
+}
+
+func (b *builder) build() *Redactor {
+	r := &Redactor{values: b.values, patterns: b.patterns, rules: b.rules, auto: noAutomaton}
+	for _, p := range r.patterns {
+		r.words = r.words || p.word
+		if strings.ContainsAny(p.text, "[]") {
+			r.bracketed = append(r.bracketed, p.text)
+		}
+	}
+	if len(r.patterns) > 0 {
+		r.auto = sync.OnceValue(func() *automaton { return newAutomaton(r.patterns) })
+		if !r.words {
+			r.sampler = newSampler(r.patterns)
+		}
+	}
+	r.labels = r.labelAll()
+	return r
+}
+
+func noAutomaton() *automaton { return nil }

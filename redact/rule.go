@@ -1,0 +1,138 @@
+package redact
+
+// A rule describes one format of keys: a keyword, what must stand before it,
+// and the parts that follow, each of which takes all it can. It asks for
+// nothing else, no checksum and no measure of randomness.
+//
+// It finds a secret once the last part has its least length; what goes on from
+// there belongs to the secret too, to the end of the word at least. No part
+// takes a bracket: a marker ends every match.
+type rule struct {
+	name     string
+	keywords []string
+	fold     bool // the keywords, in lower case here, and literal parts have any case in the text
+	shown    bool // the keyword is no part of the secret
+	after    edge
+	parts    []part // the last one is a run
+}
+
+// A part is a run of bytes or a literal.
+type part struct {
+	run      *class
+	min, max int // bytes of the run; max 0 is no bound
+	literal  string
+	shown    bool   // no part of the secret, which begins behind it
+	more     *class // of the last run: what goes on with a secret once it is found; default run and letters, digits, "_"
+	before   byte   // of a last run: the secret ends before the last of these; without one there is none
+}
+
+// An edge is what must stand before a keyword.
+type edge uint8
+
+const (
+	anywhere edge = iota
+	wordStart
+	schemeEnd // an ASCII letter or digit
+	digitEnd
+)
+
+// holds tells whether the edge is there; behind is the eight bytes before the
+// keyword, the last one lowest, zeros where there are none.
+func (e edge) holds(behind uint64) bool {
+	switch c := byte(behind); e {
+	case wordStart:
+		return !wordByte(c) || escaped(behind)
+	case schemeEnd:
+		return wordByte(c) && c != '_'
+	case digitEnd:
+		return '0' <= c && c <= '9'
+	}
+	return true
+}
+
+// escaped tells whether the text before a position ends with the escape of a
+// byte, in JSON (\n, \u003d), in a URL (%3D) or for a terminal (ESC[1;31m).
+func escaped(behind uint64) bool {
+	back := func(n uint) byte { return byte(behind >> (8 * (n - 1))) }
+	switch back(2) {
+	case '\\':
+		return oneOf(back(1), "nrtbf")
+	}
+	hex := hexDigit(back(1)) && hexDigit(back(2))
+	switch {
+	case hex && back(3) == '%':
+		return true
+	case hex && back(6) == '\\' && back(5) == 'u':
+		return hexDigit(back(3)) && hexDigit(back(4))
+	}
+	return back(1) == 'm' && coloured(behind)
+}
+
+// coloured tells whether the text before a position ends a colour code.
+func coloured(behind uint64) bool {
+	for n := uint(1); n < 7; n++ {
+		switch c := byte(behind >> (8 * n)); {
+		case c == '[':
+			return byte(behind>>(8*(n+1))) == 0x1b
+		case c != ';' && (c < '0' || c > '9'):
+			return false
+		}
+	}
+	return false
+}
+
+func oneOf(c byte, of string) bool {
+	for i := range len(of) {
+		if of[i] == c {
+			return true
+		}
+	}
+	return false
+}
+
+func hexDigit(c byte) bool {
+	return '0' <= c && c <= '9' || 'A' <= c && c <= 'F' || 'a' <= c && c <= 'f'
+}
+
+// A class is a set of bytes.
+type class [256]bool
+
+// bytesOf makes a class of what it lists; a-z stands for all from a to z.
+func bytesOf(list string) *class {
+	var c class
+	for i := 0; i < len(list); i++ {
+		first, last := list[i], list[i]
+		if i+2 < len(list) && list[i+1] == '-' {
+			last = list[i+2]
+			i += 2
+		}
+		for b := int(first); b <= int(last); b++ {
+			c[b] = true
+		}
+	}
+	return &c
+}
+
+func (c *class) and(d *class) *class {
+	out := *c
+	for b := range out {
+		out[b] = out[b] || d[b]
+	}
+	return &out
+}
+
+// without is every byte but those of c.
+func without(c *class) *class {
+	var out class
+	for b := range out {
+		out[b] = !c[b]
+	}
+	return &out
+}
+
+func lowerByte(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}

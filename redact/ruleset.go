@@ -1,0 +1,195 @@
+package redact
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+)
+
+// A ruleset is rules made ready: an automaton that reads their keywords, and
+// anchors that find them without reading. It is never changed and shared by
+// all Redactors with the same Rules.
+type ruleset struct {
+	rules    []rule
+	keywords []keyword
+	longest  int // keyword
+	anchors  *anchors
+
+	columns [256]uint8 // of next, by byte; 0 are those that no keyword has
+	width   int
+	next    []uint16 // state, by state before and column
+	states  []keyState
+}
+
+// A keyword is one of a rule's.
+type keyword struct {
+	text   string
+	rule   int32
+	fold   bool
+	secret bool // it is a part of the secret
+	after  edge
+}
+
+// A keyState stands for the beginnings of keywords that the text read ends
+// with.
+type keyState struct {
+	hits []int32   // the keywords that end here
+	open []opening // beginnings of secret ones, longest first
+}
+
+type opening struct {
+	length uint8
+	after  edge
+}
+
+var (
+	defaultRules = sync.OnceValue(func() *ruleset { return newRuleset(formats()) })
+	strictRules  = sync.OnceValue(func() *ruleset { return newRuleset(append(formats(), assignments()...)) })
+)
+
+func newRuleset(rules []rule) *ruleset {
+	s := &ruleset{rules: rules}
+	for i, r := range rules {
+		if last := &r.parts[len(r.parts)-1]; last.more == nil {
+			last.more = last.run.and(word)
+		}
+		for _, text := range r.keywords {
+			s.keywords = append(s.keywords, keyword{text, int32(i), r.fold, !r.shown, r.after})
+			s.longest = max(s.longest, len(text))
+		}
+	}
+	s.anchors = newAnchors(s)
+	s.grow()
+	return s
+}
+
+// matches tells whether the keyword has c at a place.
+func (k *keyword) matches(at int, c byte) bool {
+	return k.text[at] == c || k.fold && k.text[at] == lowerByte(c)
+}
+
+// A progress is a keyword of which so many bytes were read.
+type progress struct {
+	keyword int32
+	read    uint8
+}
+
+// A grower builds the automaton: its states are the sets of what can be in
+// progress at once.
+type grower struct {
+	*ruleset
+	sets   [][]progress
+	number map[string]uint16
+	begun  [][]progress // by column: the keywords that begin so
+}
+
+func (s *ruleset) grow() {
+	g := grower{ruleset: s, number: map[string]uint16{}}
+	g.column()
+	g.state(nil)
+	for c := range g.columns {
+		if col := g.columns[c]; col > 0 {
+			g.next[col] = g.state(g.begun[col])
+		}
+	}
+	for i := 1; i < len(g.sets); i++ {
+		g.follow(i)
+	}
+}
+
+// column gives a column to each byte that a keyword has.
+func (g *grower) column() {
+	g.width = 1
+	g.begun = make([][]progress, 1, 80)
+	for c := range 256 {
+		var begun []progress
+		used := false
+		for k := range g.keywords {
+			kw := &g.keywords[k]
+			if kw.matches(0, byte(c)) {
+				begun = append(begun, progress{int32(k), 1})
+			}
+			for at := 0; at < len(kw.text) && !used; at++ {
+				used = kw.matches(at, byte(c))
+			}
+		}
+		if used {
+			g.columns[c] = uint8(g.width)
+			g.begun = append(g.begun, begun)
+			g.width++
+		}
+	}
+}
+
+// follow fills the row of a state: where none of its keywords goes on, it is
+// that of the start.
+func (g *grower) follow(i int) {
+	row := g.next[i*g.width : (i+1)*g.width]
+	copy(row, g.next[:g.width])
+	for _, p := range g.sets[i] {
+		kw := &g.keywords[p.keyword]
+		if int(p.read) == len(kw.text) {
+			continue
+		}
+		for _, c := range cases(kw, int(p.read)) {
+			to := g.state(g.after(g.sets[i], c))
+			g.next[i*g.width+int(g.columns[c])] = to
+		}
+	}
+}
+
+// cases are the bytes that the keyword may have at a place.
+func cases(kw *keyword, at int) []byte {
+	c := kw.text[at]
+	if kw.fold && 'a' <= c && c <= 'z' {
+		return []byte{c, c - 'a' + 'A'}
+	}
+	return []byte{c}
+}
+
+// after is the set that follows a set and c.
+func (g *grower) after(set []progress, c byte) []progress {
+	out := slices.Clone(g.begun[g.columns[c]])
+	for _, p := range set {
+		if kw := &g.keywords[p.keyword]; int(p.read) < len(kw.text) && kw.matches(int(p.read), c) {
+			out = append(out, progress{p.keyword, p.read + 1})
+		}
+	}
+	return out
+}
+
+// state is the number of a set, which it gets when it is new.
+func (g *grower) state(set []progress) uint16 {
+	slices.SortFunc(set, func(a, b progress) int {
+		return cmp.Or(cmp.Compare(a.keyword, b.keyword), cmp.Compare(a.read, b.read))
+	})
+	key := make([]byte, 0, 3*len(set))
+	for _, p := range set {
+		key = append(key, byte(p.keyword), byte(p.keyword>>8), p.read)
+	}
+	if n, known := g.number[string(key)]; known {
+		return n
+	}
+	n := uint16(len(g.sets))
+	g.number[string(key)] = n
+	g.sets = append(g.sets, set)
+	g.states = append(g.states, g.describe(set))
+	g.next = append(g.next, make([]uint16, g.width)...)
+	return n
+}
+
+func (g *grower) describe(set []progress) keyState {
+	var s keyState
+	for _, p := range set {
+		switch kw := &g.keywords[p.keyword]; {
+		case int(p.read) == len(kw.text):
+			s.hits = append(s.hits, p.keyword)
+		case kw.secret:
+			if o := (opening{p.read, kw.after}); !slices.Contains(s.open, o) {
+				s.open = append(s.open, o)
+			}
+		}
+	}
+	slices.SortFunc(s.open, func(a, b opening) int { return int(b.length) - int(a.length) })
+	return s
+}

@@ -1,0 +1,70 @@
+package redact
+
+import "math"
+
+// skim reads the text up to a position, but leaves out all that no occurrence
+// is in. It needs a sampler for the values, if there are any, so none of them
+// may be short.
+func (f *finder) skim(end int) {
+	value, key := f.pos-1, f.pos-2 // where the next ones are, once that is known
+	for f.pos < end {
+		if f.idle() {
+			if value < f.pos {
+				value = f.nextValue()
+			}
+			if key < f.pos-1 {
+				key = f.nextKey()
+			}
+			f.jump(min(end, value, f.window(key)))
+			if f.pos == end {
+				return
+			}
+			f.auto = f.r.auto()
+		}
+		f.read(f.text[f.pos-f.base])
+	}
+}
+
+// far is where the next occurrence is when there is none.
+const far = math.MaxInt32 << 16
+
+// idle tells whether what was read begins nothing, nor lets anything begin.
+func (f *finder) idle() bool {
+	return f.held() == 0 && f.ended&1 == 0 && f.key == 0 && len(f.attempts) == 0 && f.digits == 0 && f.fresh.end == 0 && len(f.waiting) == 0
+}
+
+// jump goes on to a position while idle.
+func (f *finder) jump(to int) {
+	if to > f.pos {
+		f.ended <<= to - f.pos
+		f.pos, f.state = to, 0
+	}
+}
+
+func (f *finder) nextValue() int {
+	if f.r.sampler == nil {
+		return far
+	}
+	if at := f.r.sampler.next(f.text, f.pos-f.base); at >= 0 {
+		return at + f.base
+	}
+	return far
+}
+
+// nextKey looks from the byte before pos on: some anchors hold the one before
+// their keyword.
+func (f *finder) nextKey() int {
+	if f.rules == nil {
+		return far
+	}
+	return f.nextKeyword(max(f.pos-1, f.base), f.pos)
+}
+
+// window is where to begin reading for an anchor: where the longest keyword
+// would begin that has it at its end.
+func (f *finder) window(anchor int) int {
+	if f.rules == nil {
+		return anchor
+	}
+	return max(f.pos, anchor-f.rules.longest)
+}
