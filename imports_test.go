@@ -40,6 +40,7 @@ var arrows = map[string][]string{
 	"provider/openai":   {"provider", "provider/internal/upstream", "redact", "schema"},
 
 	"provider/anthropic":         {"provider", "provider/internal/upstream", "redact", "schema"},
+	"provider/openairesponses":   {"provider", "provider/internal/upstream", "redact", "schema"},
 	"provider/internal/sse":      {},
 	"provider/internal/upstream": {"internal/plain", "provider", "provider/internal/sse", "redact", "schema"},
 	"session/internal/listing":   {"schema", "session"},

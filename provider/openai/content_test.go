@@ -34,7 +34,7 @@ func TestContentInParts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				got, res, err := hostile.Ask(t.Context(), serve(t, Options{}, hostile.Stream(content(row.content), finish("stop"))), hostile.Asking("hi"))
+				got, res, err := hostile.Ask(t.Context(), serve(t, hostile.Stream(content(row.content), finish("stop"))), hostile.Asking("hi"))
 				require.NoError(t, err)
 				assert.Equal(t, row.want, got)
 				assert.Equal(t, row.stop, res.StopReason)
@@ -65,7 +65,7 @@ func TestAnAnswerThatIsNotUnderstoodIsAnError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				got, res, err := hostile.Ask(t.Context(), serve(t, Options{}, hostile.Stream(append(row.events, "[DONE]")...)), hostile.Asking("hi"))
+				got, res, err := hostile.Ask(t.Context(), serve(t, hostile.Stream(append(row.events, "[DONE]")...)), hostile.Asking("hi"))
 				assert.Equal(t, row.class, hostile.Failure(err).Class)
 				assert.Nil(t, res)
 				assert.Empty(t, got.Text)

@@ -31,6 +31,11 @@ type Options struct {
 	BaseURL string        // with its /v1; empty: DefaultBaseURL
 	Key     redact.Secret // empty: requests carry no Authorization; a server may repeat it in an error's message
 
+	// CacheKey says whether requests carry prompt_cache_key, by which the
+	// vendor finds what it keeps of a session; nil: to OpenAI and Azure alone,
+	// since other servers may refuse a field that they don't know.
+	CacheKey *bool
+
 	IdleTimeout  time.Duration // without a byte from the server; 0: 60 s, negative: none
 	TotalTimeout time.Duration // of a call with its retries; 0: 30 min, negative: none
 	MaxRetries   int           // after the first try; 0: 3, negative: none
@@ -43,8 +48,9 @@ type Options struct {
 
 // A Provider calls one server. It is safe for concurrent use.
 type Provider struct {
-	client    *upstream.Client
-	maxTokens string // the name of the field that bounds an answer
+	client   *upstream.Client
+	vendor   bool // it is OpenAI's or Azure's
+	cacheKey bool // requests carry one
 }
 
 // New checks opts; an error is ErrBaseURL, ErrInsecure or ErrKey.
@@ -52,25 +58,29 @@ func New(opts Options) (*Provider, error) {
 	if opts.BaseURL == "" {
 		opts.BaseURL = DefaultBaseURL
 	}
-	client, err := upstream.New(upstream.Options(opts), upstream.Bearer)
+	client, err := upstream.New(upstream.Options{
+		BaseURL: opts.BaseURL, Key: opts.Key,
+		IdleTimeout: opts.IdleTimeout, TotalTimeout: opts.TotalTimeout, MaxRetries: opts.MaxRetries,
+		RootCAs: opts.RootCAs, AllowInsecure: opts.AllowInsecure, UserAgent: opts.UserAgent, Transport: opts.Transport,
+	}, upstream.Bearer)
 	if err != nil {
 		return nil, err
 	}
-	return &Provider{client: client, maxTokens: maxTokensField(opts.BaseURL)}, nil
+	vendor := ofVendor(opts.BaseURL)
+	if opts.CacheKey != nil {
+		return &Provider{client, vendor, *opts.CacheKey}, nil
+	}
+	return &Provider{client, vendor, vendor}, nil
 }
 
-// maxTokensField: OpenAI's and Azure's newer models refuse max_tokens, while
-// other servers know that name alone and would leave the answer unbounded.
-func maxTokensField(base string) string {
+// ofVendor tells whether a base URL is OpenAI's or Azure's.
+func ofVendor(base string) bool {
 	u, err := url.Parse(base)
 	if err != nil {
-		return "max_tokens"
+		return false
 	}
 	host := "." + strings.ToLower(u.Hostname())
-	if strings.HasSuffix(host, ".openai.com") || strings.HasSuffix(host, ".openai.azure.com") {
-		return "max_completion_tokens"
-	}
-	return "max_tokens"
+	return strings.HasSuffix(host, ".openai.com") || strings.HasSuffix(host, ".openai.azure.com")
 }
 
 // Name is "openai".

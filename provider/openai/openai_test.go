@@ -51,7 +51,7 @@ func TestAnswersEndWell(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				got, res, err := hostile.Ask(t.Context(), serve(t, Options{}, hostile.Stream(row.events...)), hostile.Asking("hi"))
+				got, res, err := hostile.Ask(t.Context(), serve(t, hostile.Stream(row.events...)), hostile.Asking("hi"))
 				require.NoError(t, err)
 				assert.Equal(t, row.want, got)
 				assert.Equal(t, row.stop, res.StopReason)
@@ -71,7 +71,7 @@ func TestAnAnswerIsWholeOnceItsFinishReasonCame(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
-				got, res, err := hostile.Ask(t.Context(), serve(t, Options{}, h), hostile.Asking("hi"))
+				got, res, err := hostile.Ask(t.Context(), serve(t, h), hostile.Asking("hi"))
 				require.NoError(t, err)
 				assert.Equal(t, "a", got.Text)
 				assert.Equal(t, schema.StopEndTurn, res.StopReason)
@@ -115,7 +115,7 @@ func TestUsage(t *testing.T) {
 				for _, r := range row.reports {
 					events = append(events, `{"choices":[],"usage":`+r+`}`)
 				}
-				_, res, err := hostile.Ask(t.Context(), serve(t, Options{}, hostile.Stream(events...)), hostile.Asking("hi"))
+				_, res, err := hostile.Ask(t.Context(), serve(t, hostile.Stream(events...)), hostile.Asking("hi"))
 				require.NoError(t, err)
 				assert.Equal(t, row.want, res.Usage)
 			})

@@ -42,6 +42,7 @@ type settings struct {
 	MaxCompletionTokens *int          `json:"max_completion_tokens,omitempty"`
 	Stop                []string      `json:"stop,omitempty"`
 	Tools               []tool        `json:"tools,omitempty"`
+	PromptCacheKey      string        `json:"prompt_cache_key,omitempty"`
 }
 
 type streamOptions struct {
@@ -66,10 +67,15 @@ func (p *Provider) settings(req *provider.Request) settings {
 		Temperature:   req.Options.Temperature,
 		Stop:          req.Options.Stop,
 	}
-	if p.maxTokens == "max_tokens" {
-		s.MaxTokens = req.Options.MaxOutputTokens
-	} else {
+	// OpenAI's and Azure's newer models refuse max_tokens, while other servers
+	// know that name alone and would leave the answer unbounded.
+	if p.vendor {
 		s.MaxCompletionTokens = req.Options.MaxOutputTokens
+	} else {
+		s.MaxTokens = req.Options.MaxOutputTokens
+	}
+	if p.cacheKey {
+		s.PromptCacheKey = upstream.CacheKey(req.SessionID)
 	}
 	for _, t := range req.Tools {
 		s.Tools = append(s.Tools, tool{"function", function{t.Name, t.Description, t.Schema}})

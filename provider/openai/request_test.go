@@ -3,6 +3,7 @@ package openai
 import (
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/prism-rpc/prism-rpc/provider"
 	"github.com/prism-rpc/prism-rpc/provider/internal/hostile"
+	"github.com/prism-rpc/prism-rpc/provider/internal/upstream"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
@@ -123,6 +125,32 @@ func TestTheBoundOfAnAnswerHasTheNameThatTheServerKnows(t *testing.T) {
 	} {
 		assert.Contains(t, bodyOf(t, newProvider(t, base), &req), want, base)
 	}
+}
+
+func TestACacheKeyNamesTheSessionToThoseWhoKnowTheField(t *testing.T) {
+	yes, no := true, false
+	req := provider.Request{Model: "m", SessionID: "my-session"}
+	for claim, row := range map[string]struct {
+		opts Options
+		want bool
+	}{
+		"OpenAI":                    {Options{}, true},
+		"Azure":                     {Options{BaseURL: "https://x.openai.azure.com/openai"}, true},
+		"nobody else by default":    {Options{BaseURL: "http://127.0.0.1:1/v1"}, false},
+		"others, where it is asked": {Options{BaseURL: "http://127.0.0.1:1/v1", CacheKey: &yes}, true},
+		"nobody":                    {Options{CacheKey: &no}, false},
+	} {
+		t.Run(claim, func(t *testing.T) {
+			p, err := New(row.opts)
+			require.NoError(t, err)
+			body := bodyOf(t, p, &req)
+			assert.Equal(t, row.want, strings.Contains(body, `"prompt_cache_key":"`+upstream.CacheKey("my-session")+`"`))
+			assert.NotContains(t, body, "my-session")
+			assert.NotContains(t, bodyOf(t, p, &provider.Request{Model: "m"}), "cache", "a call of no session")
+		})
+	}
+	assert.Len(t, upstream.CacheKey("x"), 32)
+	assert.NotEqual(t, upstream.CacheKey("x"), upstream.CacheKey("y"))
 }
 
 // A turn's messages, system to input, are the beginning of the next turn's.

@@ -9,12 +9,17 @@ import (
 	"github.com/prism-rpc/prism-rpc/provider/internal/upstream"
 )
 
-func open(opts upstream.Options) (provider.Provider, error) { return New(Options(opts)) }
+func open(o upstream.Options) (provider.Provider, error) {
+	return New(Options{
+		BaseURL: o.BaseURL, Key: o.Key, IdleTimeout: o.IdleTimeout, TotalTimeout: o.TotalTimeout, MaxRetries: o.MaxRetries,
+		RootCAs: o.RootCAs, AllowInsecure: o.AllowInsecure, UserAgent: o.UserAgent, Transport: o.Transport,
+	})
+}
 
-// serve makes a provider of opts whose server is h, within a synctest bubble.
-func serve(t *testing.T, opts Options, h http.HandlerFunc) provider.Provider {
+// serve makes a provider whose server is h, within a synctest bubble.
+func serve(t *testing.T, h http.HandlerFunc) provider.Provider {
 	t.Helper()
-	p, _ := hostile.Serve(t, open, upstream.Options(opts), h)
+	p, _ := hostile.Serve(t, open, upstream.Options{}, h)
 	return p
 }
 

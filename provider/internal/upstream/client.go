@@ -5,8 +5,10 @@ package upstream
 
 import (
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/hex"
 	"errors"
 	"net/http"
 	"net/url"
@@ -37,8 +39,7 @@ const (
 	DefaultRetries = 3
 )
 
-// Options say how to reach an API. Adapters that need nothing more have an
-// Options with just these fields, in this order.
+// Options say how to reach an API.
 type Options struct {
 	BaseURL string        // http or https, without user info
 	Key     redact.Secret // empty: requests carry no key
@@ -58,6 +59,16 @@ func Bearer(h http.Header, key string) {
 	if key != "" {
 		h.Set("Authorization", "Bearer "+key)
 	}
+}
+
+// CacheKey is what names a session to a server that keeps the beginnings of
+// requests: the same in all of its turns, and no name of anybody's.
+func CacheKey(sessionID string) string {
+	if sessionID == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte("prism-rpc session\x00" + sessionID))
+	return hex.EncodeToString(sum[:16])
 }
 
 // A Client calls one API. It is safe for concurrent use.
