@@ -22,7 +22,7 @@ const module = "github.com/prism-rpc/prism-rpc/"
 // arrows says which packages of this module each package may import, outside
 // its tests. Every arrow points down.
 var arrows = map[string][]string{
-	"cmd/prism-rpc":     {"assemble", "inject", "inject/ambient", "inject/bundle", "inject/reminder", "inject/wasm", "internal/config", "internal/panics", "internal/plain", "provider", "provider/mock", "provider/openai", "redact", "rpc", "schema", "session", "session/filestore", "session/memstore"},
+	"cmd/prism-rpc":     {"assemble", "inject", "inject/ambient", "inject/bundle", "inject/reminder", "inject/wasm", "internal/config", "internal/panics", "internal/plain", "provider", "provider/anthropic", "provider/mock", "provider/openai", "provider/openairesponses", "redact", "rpc", "schema", "session", "session/filestore", "session/memstore"},
 	"rpc":               {"inject", "inject/bundle", "inject/reminder", "internal/panics", "internal/plain", "redact", "schema", "session"},
 	"session":           {"assemble", "inject", "inject/ambient", "inject/reminder", "internal/panics", "internal/plain", "provider", "redact", "schema"},
 	"session/filestore": {"schema", "session", "session/internal/listing", "session/internal/sequence"},

@@ -9,8 +9,10 @@ import (
 
 	"github.com/prism-rpc/prism-rpc/internal/config"
 	"github.com/prism-rpc/prism-rpc/provider"
+	"github.com/prism-rpc/prism-rpc/provider/anthropic"
 	"github.com/prism-rpc/prism-rpc/provider/mock"
 	"github.com/prism-rpc/prism-rpc/provider/openai"
+	"github.com/prism-rpc/prism-rpc/provider/openairesponses"
 	"github.com/prism-rpc/prism-rpc/session"
 )
 
@@ -32,17 +34,20 @@ func openProviders(cfg *config.Config) (*backEnds, error) {
 		}
 		b.byName["mock"] = p
 	}
-	if cfg.UsesOpenAI() {
-		p, err := openOpenAI(cfg)
+	if err := cfg.FetchKeys(); err != nil {
+		return nil, err
+	}
+	for _, e := range cfg.Endpoints {
+		p, err := openEndpoint(cfg, e)
 		if err != nil {
 			return nil, err
 		}
-		b.byName["openai"] = p
+		b.byName[e.Provider] = p
 	}
 	b.chosen = b.byName[cfg.Provider]
 	if keyless, ok := b.chosen.(*keyless); ok {
 		b.chosen, b.missing = nil, keyless
-		delete(b.byName, "openai")
+		delete(b.byName, cfg.Provider)
 	}
 	return b, nil
 }
@@ -73,39 +78,56 @@ func openMock(cfg *config.Config) (provider.Provider, error) {
 	return mock.New(idle, mock.WithScript(script)), nil
 }
 
-func openOpenAI(cfg *config.Config) (provider.Provider, error) {
-	if cfg.OpenAI.KeyMissing {
-		return &keyless{cfg.OpenAI.KeyEnv}, nil
+func openEndpoint(cfg *config.Config, e *config.Endpoint) (provider.Provider, error) {
+	if e.KeyMissing {
+		return &keyless{e.Provider, e.KeyFrom}, nil
 	}
-	roots, err := readRoots(cfg)
+	roots, err := readRoots(cfg, e)
 	if err != nil {
 		return nil, err
 	}
-	p, err := openai.New(openai.Options{
-		RootCAs:       roots,
-		BaseURL:       cfg.OpenAI.BaseURL,
-		Key:           cfg.OpenAI.Key,
-		IdleTimeout:   time.Duration(cfg.ProviderTimeout),
-		AllowInsecure: cfg.OpenAI.AllowInsecure,
-	})
+	p, err := openAdapter(cfg, e, roots)
 	switch {
 	case errors.Is(err, openai.ErrInsecure):
-		return nil, cfg.Bad(cfg.OpenAI.BaseURLFrom, err.Error(), "use https, or set providers.openai.allowInsecure in the configuration file")
+		return nil, cfg.Bad(e.BaseURLFrom, err.Error(), "use https, or set providers."+e.Provider+".allowInsecure in the configuration file")
 	case errors.Is(err, openai.ErrKey):
-		return nil, cfg.Bad(cfg.OpenAI.KeyEnv, err.Error(), "")
+		return nil, cfg.Bad(e.KeyFrom, err.Error(), "")
 	case err != nil:
-		return nil, cfg.Bad(cfg.OpenAI.BaseURLFrom, err.Error(), "")
+		return nil, cfg.Bad(e.BaseURLFrom, err.Error(), "")
 	}
 	return p, nil
 }
 
+// openAdapter makes a provider; the errors are the same for all.
+func openAdapter(cfg *config.Config, e *config.Endpoint, roots *x509.CertPool) (provider.Provider, error) {
+	idle := time.Duration(cfg.ProviderTimeout)
+	agent := "prism-rpc/" + version()
+	switch e.Provider {
+	case "anthropic":
+		of := cfg.Providers.Anthropic
+		return anthropic.New(anthropic.Options{
+			BaseURL: e.BaseURL, Key: e.Key, RootCAs: roots, IdleTimeout: idle, AllowInsecure: e.AllowInsecure, UserAgent: agent,
+			Version: of.Version, Cache: anthropic.CacheTTL(of.CacheTTL), MaxTokens: of.MaxOutputTokens,
+		})
+	case "openai-responses":
+		return openairesponses.New(openairesponses.Options{
+			BaseURL: e.BaseURL, Key: e.Key, RootCAs: roots, IdleTimeout: idle, AllowInsecure: e.AllowInsecure, UserAgent: agent,
+			CacheKey: cfg.Providers.OpenAIResponses.PromptCacheKey,
+		})
+	}
+	return openai.New(openai.Options{
+		BaseURL: e.BaseURL, Key: e.Key, RootCAs: roots, IdleTimeout: idle, AllowInsecure: e.AllowInsecure, UserAgent: agent,
+		CacheKey: cfg.Providers.OpenAI.PromptCacheKey,
+	})
+}
+
 // readRoots reads whom TLS is to trust; nil is the system's roots.
-func readRoots(cfg *config.Config) (*x509.CertPool, error) {
-	const key = "providers.openai.caFile"
-	if cfg.OpenAI.CAFile == "" {
+func readRoots(cfg *config.Config, e *config.Endpoint) (*x509.CertPool, error) {
+	if e.CAFile == "" {
 		return nil, nil
 	}
-	pem, err := config.ReadFile(cfg.OpenAI.CAFile, maxRoots)
+	key := "providers." + e.Provider + ".caFile"
+	pem, err := config.ReadFile(e.CAFile, maxRoots)
 	if err != nil {
 		return nil, cfg.Bad(key, "can't be read: "+config.Reason(err), "")
 	}
@@ -118,16 +140,16 @@ func readRoots(cfg *config.Config) (*x509.CertPool, error) {
 
 // keyless stands for a provider whose key is not set. As the chosen one it is
 // why there is none.
-type keyless struct{ variable string }
+type keyless struct{ provider, variable string }
 
 func (k *keyless) Error() string {
-	return "the openai provider has no key; set the environment variable " + k.variable
+	return "the " + k.provider + " provider has no key; set the environment variable " + k.variable
 }
 
 func (k *keyless) Is(target error) bool { return target == session.ErrNoProvider }
 
-// Name is "openai".
-func (k *keyless) Name() string { return "openai" }
+// Name is that of the provider.
+func (k *keyless) Name() string { return k.provider }
 
 // Stream fails.
 func (k *keyless) Stream(context.Context, *provider.Request, func(provider.Event) error) (*provider.Result, error) {

@@ -19,7 +19,7 @@ func (s *Settings) check() error {
 		func() *schema.ParamsError { return schema.CheckAmbient("contextBlocks", s.ContextBlocks) },
 		s.checkOnce,
 		s.checkReminders,
-		func() *schema.ParamsError { return checkURL("providers.openai.baseUrl", s.Providers.OpenAI.BaseURL) },
+		s.checkProviders,
 		s.checkVariables,
 	} {
 		if err := rule(); err != nil {
@@ -62,9 +62,6 @@ func (s *Settings) checkOnce() *schema.ParamsError {
 	if s.Instruction.Given && s.InstructionInjectors != nil {
 		return schema.BadField("instruction", "once", "says the same as instructionInjectors; keep one of them")
 	}
-	if s.BaseURL != "" && s.Providers.OpenAI.BaseURL != "" {
-		return schema.BadField("baseUrl", "once", "says the same as providers.openai.baseUrl; keep one of them")
-	}
 	return nil
 }
 
@@ -89,9 +86,6 @@ func urlFault(raw string) string {
 }
 
 func (s *Settings) checkVariables() *schema.ParamsError {
-	if name := s.Providers.OpenAI.APIKeyEnv; name != "" && variableFault(name) != "" {
-		return schema.BadField("providers.openai.apiKeyEnv", "env", variableFault(name))
-	}
 	for i, e := range s.Redact.Env {
 		if bad := variableFault(e.Env); bad != "" {
 			return schema.BadField("redact.env["+strconv.Itoa(i)+"]", "env", bad)

@@ -29,11 +29,12 @@ type Config struct {
 	NamesFromFile bool             // no flag gave them
 	InjectorFiles []string         // paths, in order
 	RemindersFile string           // the user's own reminders; empty: nowhere to keep them
-	OpenAI        OpenAI           // the resolved provider, also when another one is chosen
+	Endpoints     []*Endpoint      // of the chosen provider, and of those that the file sets up
 	Redactor      *redact.Redactor // of all secrets that the process was started with
 	Warnings      []Warning        // for the log
 
-	doc *document // the file, for the positions in errors; nil without one
+	keys map[string]redact.Secret // of providers, by the variables that held them
+	doc  *document                // the file, for the positions in errors; nil without one
 }
 
 // A Warning is something that works, but probably not as it was meant.
@@ -145,7 +146,12 @@ func remindersFile(profile string, env Env) string {
 // relativeTo makes the paths that the file holds independent of the working
 // directory.
 func (s *Settings) relativeTo(dir string, env Env) {
-	for _, p := range []*string{&s.StoreDir, &s.MockScript, &s.LogFile, &s.TraceFile, &s.Providers.OpenAI.CAFile} {
+	paths := []*string{&s.StoreDir, &s.MockScript, &s.LogFile, &s.TraceFile}
+	for i := range vendors {
+		e := vendors[i].settings(&s.Providers)
+		paths = append(paths, &e.CAFile, &e.APIKeyFile)
+	}
+	for _, p := range paths {
 		*p = absolute(*p, dir, env)
 	}
 	for _, list := range []Strings{s.InjectorFile, s.Workspace, s.TrustRoot} {
@@ -181,7 +187,7 @@ func (c *Config) resolve(flags *Flags, env Env) error {
 	if c.Instruction.Off {
 		c.Names, c.InjectorFiles = nil, nil
 	}
-	return errors.Join(secretsErr, c.checkNames(), c.resolveOpenAI(flags, env))
+	return errors.Join(secretsErr, c.checkNames(), c.resolveEndpoints(flags, env))
 }
 
 // checkNames refuses names that hold a secret: they are shown as they are.

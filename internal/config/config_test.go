@@ -80,6 +80,15 @@ func TestLoadRefusesAndSaysWhere(t *testing.T) {
 		"A1 a word where on or off belongs":  {"contextInjections: sometimes\n", 1, 20, "contextInjections", ""},
 		"a URL of another scheme":            {"providers: {openai: {baseUrl: ftp://x}}\n", 1, 31, "providers.openai.baseUrl", ""},
 		"a URL with a password":              {"baseUrl: http://u:p@h/v1\n", 1, 10, "baseUrl", ""},
+		"a URL in two places, another way":   {"provider: anthropic\nbaseUrl: http://h\nproviders: {anthropic: {baseUrl: http://h}}\n", 2, 10, "baseUrl", ""},
+		"a long URL":                         {"providers: {anthropic: {baseUrl: \"http://" + strings.Repeat("x", 5000) + "\"}}\n", 1, 34, "providers.anthropic.baseUrl", ""},
+		"a key in two places":                {"providers: {anthropic: {apiKeyEnv: K, apiKeyFile: k}}\n", 1, 51, "providers.anthropic.apiKeyFile", ""},
+		"a command of nothing":               {"providers: {openai: {apiKeyCommand: []}}\n", 1, 37, "providers.openai.apiKeyCommand", ""},
+		"a command that is no list":          {"providers: {openai: {apiKeyCommand: op read x}}\n", 1, 37, "providers.openai.apiKeyCommand", ""},
+		"another provider's key":             {"providers: {openai: {version: x}}\n", 1, 22, "providers.openai.version", ""},
+		"a misspelt key of what they share":  {"providers: {openai-responses: {apiKeyFiel: x}}\n", 1, 32, "providers.openai-responses.apiKeyFiel", "apiKeyFile"},
+		"a version that no header takes":     {"providers: {anthropic: {version: \"a b\"}}\n", 1, 34, "providers.anthropic.version", ""},
+		"a time that no cache keeps":         {"providers: {anthropic: {cacheTtl: 2h}}\n", 1, 35, "providers.anthropic.cacheTtl", ""},
 		"a URL in two places":                {"baseUrl: http://h/v1\nproviders: {openai: {baseUrl: http://h/v1}}\n", 1, 10, "baseUrl", ""},
 		"a secret instead of its variable":   {"providers: {openai: {apiKeyEnv: sk-abcdefghijkl}}\n", 1, 33, "providers.openai.apiKeyEnv", ""},
 		"a session id that is none":          {"session: ../x\n", 1, 10, "session", ""},
@@ -127,8 +136,8 @@ mockScript: ~/mock.yaml
 	require.NoError(t, err)
 	assert.Equal(t, []string{"json-always", "later"}, c.Names, "P3: an unknown name is left to the turn")
 	assert.Equal(t, Duration(90*time.Second), c.DrainTimeout)
-	assert.Equal(t, "http://127.0.0.1:11434/v1", c.OpenAI.BaseURL)
-	assert.False(t, c.OpenAI.KeyMissing)
+	assert.Equal(t, "http://127.0.0.1:11434/v1", c.Endpoint("openai").BaseURL)
+	assert.False(t, c.Endpoint("openai").KeyMissing)
 	assert.True(t, filepath.IsAbs(c.StoreDir), "relative to the file, not to the working directory")
 	assert.Equal(t, filepath.FromSlash("/home/x/mock.yaml"), c.MockScript)
 	assert.Equal(t, "A monorepo.", c.Injectors[1].ContextBlocks[0].Content[0].Text)
@@ -142,11 +151,11 @@ func TestLoadPrecedence(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "flagged", c.Model, "a flag comes before the file")
 	assert.Equal(t, "filed", c.System, "the file comes before the default")
-	assert.Equal(t, "http://env/v1", c.OpenAI.BaseURL, "the environment comes before the file")
+	assert.Equal(t, "http://env/v1", c.Endpoint("openai").BaseURL, "the environment comes before the file")
 
 	c, err = load(t, file, environment{"OPENAI_BASE_URL": "http://env/v1"}, "--base-url", "http://flag/v1")
 	require.NoError(t, err)
-	assert.Equal(t, "http://flag/v1", c.OpenAI.BaseURL, "a flag comes before the environment")
+	assert.Equal(t, "http://flag/v1", c.Endpoint("openai").BaseURL, "a flag comes before the environment")
 }
 
 func TestLoadTakesNothingForTheDefault(t *testing.T) {
@@ -324,7 +333,7 @@ func TestKeyIsMissingOnlyWhereItIsNeeded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got, err := load(t, c.file, c.env)
 			require.NoError(t, err, "a missing key does not make the process unready")
-			assert.Equal(t, c.missing, got.OpenAI.KeyMissing)
+			assert.Equal(t, c.missing, got.Endpoint("openai").KeyMissing)
 		})
 	}
 }

@@ -100,9 +100,9 @@ func child(t reflect.Type, step string) reflect.Type {
 			return t.Elem()
 		}
 	case reflect.Struct:
-		for i := range t.NumField() {
-			if name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ","); name == step {
-				return t.Field(i).Type
+		for _, f := range reflect.VisibleFields(t) {
+			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name == step {
+				return f.Type
 			}
 		}
 	}
@@ -121,8 +121,8 @@ func keysOf(t reflect.Type) []string {
 	if t = target(t); t.Kind() != reflect.Struct {
 		return nil
 	}
-	for i := range t.NumField() {
-		if name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ","); name != "" && name != "_meta" {
+	for _, f := range reflect.VisibleFields(t) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "_meta" {
 			names = append(names, name)
 		}
 	}

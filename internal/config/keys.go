@@ -64,19 +64,6 @@ type Settings struct {
 	TraceFile  string `json:"traceFile,omitempty"`
 }
 
-// Providers are the settings of each provider.
-type Providers struct {
-	OpenAI OpenAISettings `json:"openai,omitzero"`
-}
-
-// OpenAISettings configure any server that speaks the Chat Completions API.
-type OpenAISettings struct {
-	BaseURL       string `json:"baseUrl,omitempty" validate:"max=4096"` // with its /v1
-	APIKeyEnv     string `json:"apiKeyEnv,omitempty" validate:"max=256"`
-	AllowInsecure bool   `json:"allowInsecure,omitempty"`              // the key may travel over plain http
-	CAFile        string `json:"caFile,omitempty" validate:"max=4096"` // whom TLS trusts, as PEM; default: the system's roots
-}
-
 // Layer is a layer of the system prompt (P13).
 type Layer struct {
 	Source string           `json:"source" validate:"oneof=user other app"`

@@ -23,7 +23,9 @@ func salvage(data []byte, env Env) []EnvSecret {
 			found = variables(found, member(root, key), maxNesting)
 		}
 		providers := member(root, "providers")
-		found = variables(found, member(member(providers, "openai"), "apiKeyEnv"), maxNesting)
+		for i := range vendors {
+			found = variables(found, member(member(providers, vendors[i].name), "apiKeyEnv"), maxNesting)
+		}
 	}
 	return slices.DeleteFunc(found, func(s EnvSecret) bool {
 		value, _ := env.Lookup(s.Env)

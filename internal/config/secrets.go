@@ -3,45 +3,20 @@ package config
 import (
 	"cmp"
 	"errors"
-	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/prism-rpc/prism-rpc/redact"
 )
 
-// The environment variables that are read beside XDG's.
-const (
-	openAIKeyEnv     = "OPENAI_API_KEY"
-	openAIBaseURLEnv = "OPENAI_BASE_URL"
-	openAIHost       = "api.openai.com"
-	openAIBaseURL    = "https://" + openAIHost + "/v1"
-)
-
 // KindRedactEnvUnset is the kind of a warning about a variable that was to be
 // redacted but is not set.
 const KindRedactEnvUnset = "redact_env_unset"
 
-// OpenAI is how to reach the Chat Completions API.
-type OpenAI struct {
-	BaseURL       string
-	BaseURLFrom   string // the key or variable that says so; empty: nobody
-	Key           redact.Secret
-	KeyEnv        string // the variable that holds the key, or should
-	KeyMissing    bool   // there is none, and the server needs one
-	AllowInsecure bool
-	CAFile        string // whom TLS trusts; empty: the system's roots
-}
-
-// UsesOpenAI tells whether a turn can be answered by the openai provider.
-func (c *Config) UsesOpenAI() bool {
-	return c.Provider == "openai" || c.Providers.OpenAI != OpenAISettings{}
-}
-
-// takeSecrets reads the provider's key and every variable to redact, removes
+// takeSecrets reads the providers' keys and every variable to redact, removes
 // them from the environment, and makes the Redactor of those that it can.
 func (c *Config) takeSecrets(env Env) error {
-	secrets, taken := c.takeKey(env)
+	secrets, taken := c.takeKeys(env)
 	for _, s := range c.envSecrets() {
 		value, _ := env.Lookup(s.Env)
 		if strings.TrimSpace(value) == "" {
@@ -91,47 +66,4 @@ func (c *Config) envSecrets() []EnvSecret {
 		}
 	}
 	return all
-}
-
-// takeKey reads the provider's key, which is a secret whatever its length and
-// whichever provider is chosen.
-func (c *Config) takeKey(env Env) (secrets []redact.Value, taken []string) {
-	name := cmp.Or(c.Providers.OpenAI.APIKeyEnv, openAIKeyEnv)
-	value, _ := env.Lookup(name)
-	value = strings.TrimSpace(value)
-	c.OpenAI.KeyEnv, c.OpenAI.KeyMissing = name, value == ""
-	if value == "" {
-		return nil, nil
-	}
-	c.OpenAI.Key = redact.NewSecret(value)
-	return []redact.Value{{Name: name, Secret: c.OpenAI.Key, Short: true}}, []string{name}
-}
-
-// resolveOpenAI settles where the provider is and whether it can be called
-// without a key. The key comes from the same environment as any URL here, so
-// that it may travel to whichever host is named.
-func (c *Config) resolveOpenAI(flags *Flags, env Env) error {
-	if !c.UsesOpenAI() {
-		return nil
-	}
-	c.OpenAI.AllowInsecure, c.OpenAI.CAFile = c.Providers.OpenAI.AllowInsecure, c.Providers.OpenAI.CAFile
-	key, base := "providers.openai.baseUrl", c.Providers.OpenAI.BaseURL
-	if c.BaseURL != "" {
-		key, base = "baseUrl", c.BaseURL
-	}
-	if fromEnv, _ := env.Lookup(openAIBaseURLEnv); fromEnv != "" && !flags.has("baseUrl") {
-		key, base = openAIBaseURLEnv, fromEnv
-	}
-	if base == "" {
-		key, base = "", openAIBaseURL
-	}
-	if bad := checkURL(key, base); bad != nil {
-		return c.bad(bad)
-	}
-	c.OpenAI.BaseURL, c.OpenAI.BaseURLFrom = strings.TrimRight(base, "/"), key
-	if c.OpenAI.KeyMissing && c.Providers.OpenAI.APIKeyEnv == "" {
-		u, err := url.Parse(base)
-		c.OpenAI.KeyMissing = err == nil && strings.EqualFold(u.Hostname(), openAIHost)
-	}
-	return nil
 }

@@ -33,11 +33,11 @@ func Groups() []string {
 func Table() []Setting { return table }
 
 var table = []Setting{
-	{"provider", "provider", "mock|openai", "Provider", "", "which provider answers",
+	{"provider", "provider", "mock|openai|openai-responses|anthropic", "Provider", "", "which provider answers",
 		func(s *Settings) any { return &s.Provider }, nil},
 	{"model", "model", "NAME", "Provider", "", "the model to ask",
 		func(s *Settings) any { return &s.Model }, atMost(256)},
-	{"baseUrl", "base-url", "URL", "Provider", "", "where the provider is, with its /v1 (or OPENAI_BASE_URL)",
+	{"baseUrl", "base-url", "URL", "Provider", "", "where the provider is (or OPENAI_BASE_URL, ANTHROPIC_BASE_URL)",
 		func(s *Settings) any { return &s.BaseURL }, urlFault},
 	{"providerTimeout", "provider-timeout", "DURATION", "Provider", "60s", "the longest silence of a provider",
 		func(s *Settings) any { return &s.ProviderTimeout }, nil},
