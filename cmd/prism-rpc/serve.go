@@ -123,10 +123,20 @@ func load(flags *config.Flags) (*process, error) {
 	p := &process{cfg: cfg, notifier: new(rpc.Notifier)}
 	var logErr error
 	p.logger, p.lines, logErr = openLog(cfg, p.redactor)
+	if !cfg.Debuggable {
+		p.harden()
+	}
 	for _, w := range cfg.Warnings {
 		p.warn(schema.Notice{Kind: schema.NoticeKind(w.Kind), Message: w.Message, Data: map[string]any{"name": w.Name}})
 	}
 	return p, cmp.Or(err, logErr)
+}
+
+// harden is not more than the system allows.
+func (p *process) harden() {
+	if err := harden(); err != nil {
+		p.logger.Warn("the process could not be closed to debuggers", zap.Error(err))
+	}
 }
 
 // warn tells the client, and the log, of what works, but probably not as it

@@ -42,6 +42,8 @@ type Settings struct {
 	Redact    Redact  `json:"redact,omitzero"`
 	RedactEnv Strings `json:"redactEnv,omitempty"` // the flag's form of redact.env
 
+	Debuggable bool `json:"debuggable,omitempty"` // other processes of the user, and core files, may hold what this one knows
+
 	Context Context `json:"context,omitzero"`
 
 	Session  string `json:"session,omitempty"`

@@ -78,6 +78,8 @@ var table = []Setting{
 
 	{"redactEnv", "redact-env", "NAME", "Secrets", "", "never write the value of this environment variable (repeatable)",
 		func(s *Settings) any { return &s.RedactEnv }, variableFault},
+	{"debuggable", "debuggable", "", "Secrets", "", "let debuggers and core files look into the process",
+		func(s *Settings) any { return &s.Debuggable }, nil},
 
 	{"framing", "framing", "auto|lines|headers", "Connection", "auto", "how messages stand in the stream",
 		func(s *Settings) any { return &s.Framing }, nil},
