@@ -35,3 +35,10 @@ func (s *server) setReminders(c *call, p *schema.SetRemindersParams) (reply, err
 		return now.Wire(red), nil
 	}}, nil
 }
+
+// shortReminders keeps the first reminders and warnings that fit. No text is
+// cut, and what is cut can't be set again as it came: setReminders knows no cut.
+func shortReminders(r schema.Reminders, room int) *schema.Reminders {
+	refill(&r, room, &r.Cut, listPart("prompts", &r.Prompts), listPart("warnings", &r.Warnings))
+	return &r
+}

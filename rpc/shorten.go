@@ -16,7 +16,9 @@ func shorten(v any, room int) any {
 	case *schema.TurnResult:
 		return shortTurn(*v, room)
 	case *schema.MessagesResult:
-		return shortPage(v, room)
+		if short := shortPage(v, room); short != nil {
+			return short
+		}
 	case *schema.SessionState:
 		return shortState(*v, room)
 	case *schema.ListSessionsResult:
@@ -25,11 +27,13 @@ func shorten(v any, room int) any {
 		return shortInjectors(*v, room)
 	case *schema.ListContextResult:
 		return shortContext(*v, room)
+	case schema.Reminders:
+		return shortReminders(v, room)
 	case *schema.TurnEnded:
 		return shortEnd(*v, room)
 	case *schema.InjectedEvent:
 		short := *v
-		refill(&short, room, new([]string), listPart("ignored", &short.Ignored))
+		refill(&short, room, new([]string), textPart("summary", &short.Summary), listPart("ignored", &short.Ignored))
 		return &short
 	}
 	return nil
@@ -162,60 +166,4 @@ func inputPart(name string, at *schema.Input) part {
 	}
 	*at = slices.Clone(*at)
 	return textPart(name, &(*at)[0].Text)
-}
-
-// shortPage keeps the first turns of a page that fit. Of a turn that does not
-// fit alone it leaves out content, of the largest message first.
-func shortPage(page *schema.MessagesResult, room int) *schema.MessagesResult {
-	const next = len(`,"nextAfterTurn":1234567890`)
-	left := room - len(`{"messages":[]}`) - next
-	short := &schema.MessagesResult{Messages: []schema.HistoryMessage{}, NextAfterTurn: page.NextAfterTurn}
-	for rest := page.Messages; len(rest) > 0; {
-		turn := firstTurn(rest)
-		if len(short.Messages) == 0 {
-			turn = withoutContent(turn, left)
-		}
-		for i := range turn {
-			left -= sizeOf(&turn[i]) + len(",")
-		}
-		if left < 0 {
-			last := turn[0].Turn - 1
-			short.NextAfterTurn = &last
-			break
-		}
-		short.Messages = append(short.Messages, turn...)
-		rest = rest[len(turn):]
-	}
-	return short
-}
-
-func firstTurn(messages []schema.HistoryMessage) []schema.HistoryMessage {
-	n := 1
-	for n < len(messages) && messages[n].Turn == messages[0].Turn {
-		n++
-	}
-	return messages[:n]
-}
-
-// withoutContent leaves out what makes one turn's messages too large.
-func withoutContent(turn []schema.HistoryMessage, room int) []schema.HistoryMessage {
-	turn = slices.Clone(turn)
-	sizes := make([]int, len(turn))
-	total := 0
-	for i := range turn {
-		sizes[i] = sizeOf(&turn[i]) + len(",")
-		total += sizes[i]
-	}
-	for total > room {
-		i := slices.Index(sizes, slices.Max(sizes))
-		if turn[i].Content == nil {
-			return turn // nothing is left to leave out
-		}
-		turn[i].MessageBytes = len(schema.PlainText(turn[i].Content))
-		turn[i].Content = nil
-		total -= sizes[i]
-		sizes[i] = sizeOf(&turn[i]) + len(",")
-		total += sizes[i]
-	}
-	return turn
 }

@@ -582,6 +582,8 @@ export interface MessagesResult {
   /** bytes of the text or of the attachment, to ask for the next piece */
   nextOffset?: number;
   attachment?: Attachment;
+  /** messages: rows of notices are left out, one turn's being too large for a message */
+  cut?: Array<string>;
 }
 
 /** Modules say which of the host's parts the built-in ambient blocks may talk about: those that are given, while Enabled, the switch of them all, is. */
@@ -935,6 +937,8 @@ export interface Reminders {
   producer: string;
   prompts: Array<Reminder>;
   warnings: Array<string>;
+  /** members that are shortened, the whole being too large for a message */
+  cut?: Array<string>;
 }
 
 /** A Resource is a document that travels inside a block. */

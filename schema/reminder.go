@@ -37,6 +37,7 @@ type Reminders struct {
 	Producer    string     `json:"producer"`
 	Prompts     []Reminder `json:"prompts"`
 	Warnings    []string   `json:"warnings"`
+	Cut         []string   `json:"cut,omitempty"` // members that are shortened, the whole being too large for a message
 }
 
 // Reminder is a message that stands behind the input of the turns on which it

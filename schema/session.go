@@ -287,6 +287,8 @@ type MessagesResult struct {
 	NextOffset *int    `json:"nextOffset,omitempty"` // bytes of the text or of the attachment, to ask for the next piece
 
 	Attachment *Attachment `json:"attachment,omitempty"`
+
+	Cut []string `json:"cut,omitempty"` // messages: rows of notices are left out, one turn's being too large for a message
 }
 
 // An Attachment is an image that a session keeps, or a piece of one. The Data
