@@ -10,7 +10,8 @@ import (
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
-var errNoInjector = errors.New("the module gives no injector")
+// ErrNoInjector means that a loader gave no injector for a module, and no fault.
+var ErrNoInjector = errors.New("is code that the loader did not want to run")
 
 // coded is the bundle as an injector that its module makes, on first use.
 func (w *work) coded() (inject.Injector, error) {
@@ -37,11 +38,9 @@ func (w *work) coded() (inject.Injector, error) {
 	if w.ModuleLoader == nil {
 		return nil, inFile(m.Module, ErrNoLoader)
 	}
-	if r, ok := w.ModuleLoader.(interface{ Ready() error }); ok {
-		w.entry.Info.Ready = r.Ready
-	}
 	c := &code{bundle: w.bundle, loader: w.ModuleLoader, once: newOnce()}
 	c.module = Module{Name: w.bundle.Name, File: m.Module, Path: real, ExportName: m.ExportName, Read: c.read}
+	w.entry.Info.Ready, w.anew = c.ready, func() bool { return c.once.refusal() != nil }
 	return lazy(c, &w.bundle)
 }
 
@@ -71,7 +70,19 @@ type code struct {
 	bundle Bundle
 	loader ModuleLoader
 	module Module
-	once   once
+	once   *once
+}
+
+// ready says why the module can't be used at present: its loader can't run one,
+// or did not want to run this one.
+func (c *code) ready() error {
+	if err := c.once.refusal(); err != nil {
+		return err
+	}
+	if r, ok := c.loader.(interface{ Ready() error }); ok {
+		return r.Ready()
+	}
+	return nil
 }
 
 // Name is the bundle's, whatever the module calls itself (P20).
@@ -92,7 +103,7 @@ func (c *code) load(ctx context.Context) (inject.Injector, error) {
 	case err != nil:
 		return nil, inFile(c.module.File, err)
 	case inj == nil:
-		return nil, inFile(c.module.File, errNoInjector)
+		return nil, inFile(c.module.File, ErrNoInjector)
 	}
 	return inj, nil
 }

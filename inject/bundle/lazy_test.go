@@ -162,14 +162,38 @@ func TestP20_a_module_is_loaded_once_at_first_use_under_the_name_of_its_bundle(t
 
 func TestP20_a_module_that_fails_is_skipped_and_tried_again(t *testing.T) {
 	boom := errors.New("trap")
-	var inj inject.Injector
 	w := coded(t, `{"module":"m.wasm"}`)
-	r := w.loaded(bundle.LoadOptions{ModuleLoader: loaderFunc(func(context.Context, bundle.Module) (inject.Injector, error) { return inj, boom })})
+	r := w.loaded(bundle.LoadOptions{ModuleLoader: loaderFunc(func(context.Context, bundle.Module) (inject.Injector, error) {
+		return gives("x", inject.Contribution{Instructions: "at last"}), boom
+	})})
 	assert.ErrorIs(t, apply(t, r, "x").Err, boom)
+	assert.Equal(t, schema.StateReady, infos(r)["x"].State)
 	boom = nil
-	assert.ErrorContains(t, apply(t, r, "x").Err, "gives no injector")
-	inj = gives("x", inject.Contribution{Instructions: "at last"})
 	assert.Equal(t, "at last", text(t, r, "x"))
+}
+
+func TestP20_a_module_that_the_loader_does_not_want_is_skipped_until_a_reload(t *testing.T) {
+	w := coded(t, `{"module":"m.wasm"}`)
+	var inj inject.Injector
+	asked := 0
+	s := w.source()
+	s.Load.ModuleLoader = loaderFunc(func(context.Context, bundle.Module) (inject.Injector, error) { asked++; return inj, nil })
+	scan(t, s)
+	made := apply(t, s.Registry, "x")
+	assert.Equal(t, schema.ReasonError, made.Reason)
+	assert.ErrorIs(t, made.Err, bundle.ErrNoInjector)
+	assert.Equal(t, schema.StateSkipped, infos(s.Registry)["x"].State)
+	assert.Contains(t, infos(s.Registry)["x"].Reason, "did not want")
+	_, err := s.Registry.Resolve([]string{"x"})
+	assert.Error(t, err)
+
+	inj = gives("x", inject.Contribution{Instructions: "at last"})
+	scan(t, s)
+	for range 2 {
+		assert.Equal(t, "at last", text(t, s.Registry, "x"))
+		scan(t, s)
+	}
+	assert.Equal(t, 2, asked, "what was loaded stays loaded")
 }
 
 func TestP20_turns_at_once_load_a_module_once(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"sync"
 
 	"github.com/prism-rpc/prism-rpc/inject"
 	"github.com/prism-rpc/prism-rpc/schema"
@@ -26,12 +25,12 @@ func (w *work) outside(file string) (inject.Injector, error) {
 	if _, err := specOf(&w.bundle, "x"); err != nil {
 		return nil, err
 	}
-	w.asks = true
+	w.anew = func() bool { return true }
 	o := &outsider{bundle: w.bundle, path: w.bundle.at(file), file: file, ask: w.Permission, once: newOnce()}
 	ready := w.PermissionReady
 	w.entry.Info.Ready = func() error {
-		if o.wasDenied() {
-			return inFile(file, ErrDenied)
+		if err := o.once.refusal(); err != nil {
+			return err
 		}
 		if ready != nil {
 			if err := ready(); err != nil {
@@ -49,10 +48,7 @@ type outsider struct {
 	path   string // of the resource, as the manifest leads to it
 	file   string // as the manifest names it
 	ask    Permission
-	once   once
-
-	mu     sync.Mutex
-	denied bool // not to be asked again before the bundles are loaded anew
+	once   *once
 }
 
 // Name is the bundle's.
@@ -67,16 +63,7 @@ func (o *outsider) Apply(ctx context.Context, c inject.Context) (inject.Contribu
 	return inj.Apply(ctx, c)
 }
 
-func (o *outsider) wasDenied() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.denied
-}
-
 func (o *outsider) load(ctx context.Context) (inject.Injector, error) {
-	if o.wasDenied() {
-		return nil, inFile(o.file, ErrDenied)
-	}
 	real, err := realPath(o.path)
 	if err != nil {
 		return nil, inFile(o.file, err)
@@ -86,9 +73,6 @@ func (o *outsider) load(ctx context.Context) (inject.Injector, error) {
 	case err != nil:
 		return nil, fmt.Errorf("permission to read the resource: %w", err)
 	case !allow:
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		o.denied = true
 		return nil, inFile(o.file, ErrDenied)
 	}
 	text, err := o.read(real)
@@ -109,31 +93,4 @@ func (o *outsider) read(allowed string) (string, error) {
 	}
 	text, _, err := textOf(&o.bundle, got.data)
 	return text, err
-}
-
-// once makes an injector one time, whoever asks; an error is for those who
-// asked together, and the next one tries again.
-type once struct {
-	turn chan struct{} // held by who makes it
-	made *inject.Injector
-}
-
-func newOnce() once { return once{make(chan struct{}, 1), new(inject.Injector)} }
-
-// do waits for its turn as long as ctx lets it.
-func (o once) do(ctx context.Context, load func(context.Context) (inject.Injector, error)) (inject.Injector, error) {
-	select {
-	case o.turn <- struct{}{}:
-		defer func() { <-o.turn }()
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-	if *o.made != nil {
-		return *o.made, nil
-	}
-	made, err := load(ctx)
-	if err == nil {
-		*o.made = made
-	}
-	return made, err
 }

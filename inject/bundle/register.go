@@ -71,10 +71,12 @@ func register(registry *inject.Registry, all []made) error {
 type made struct {
 	bundle Bundle
 	entry  inject.Entry
-	print  string   // differs when the bundle does
-	files  []string // that its text or code came from, without links
-	asks   bool     // it holds what was read with a permission
+	print  string      // differs when the bundle does
+	files  []string    // that its text or code came from, without links
+	anew   func() bool // it is to be made again though the bundle is the same; nil: never
 }
+
+func (m made) again() bool { return m.anew != nil && m.anew() }
 
 // shadow leaves one bundle of each name its injector.
 func shadow(all []made) []made {

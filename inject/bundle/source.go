@@ -49,14 +49,14 @@ func (s *Source) Scan(ctx context.Context) (Changes, error) {
 	return s.changedLocked(all, problems(found, all)), nil
 }
 
-// makeLocked makes what has changed, and what a permission was given for: the
-// file may be another by now, and the client of another mind.
+// makeLocked makes what has changed, what a permission was given for and what
+// was refused: the file may be another by now, and the client of another mind.
 func (s *Source) makeLocked(found *Found) []made {
 	l := newLoader(s.Load)
 	out := make([]made, len(found.Bundles))
 	for i, b := range found.Bundles {
 		out[i] = l.make(b)
-		if old, ok := s.made[b.Path]; ok && old.print == out[i].print && !out[i].asks {
+		if old, ok := s.made[b.Path]; ok && old.print == out[i].print && !old.again() {
 			out[i] = old
 		}
 	}
