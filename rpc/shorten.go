@@ -95,12 +95,26 @@ func textPart(name string, at *string) part {
 	}
 }
 
-// shortTurn leaves the message out: messages gives it in pieces.
+// shortTurn keeps the message where that fits with nothing but the fixed
+// members beside it; else messages gives it in pieces.
 func shortTurn(r schema.TurnResult, room int) *schema.TurnResult {
-	r.MessageBytes = len(schema.PlainText(r.Message.Content))
-	r.Message = schema.Message{}
-	refill(&r, room, &r.Cut, listPart("redacted", &r.Redacted), listPart("injected", &r.Injected))
+	refill(&r, room, &r.Cut, messagePart(&r), listPart("redacted", &r.Redacted), listPart("injected", &r.Injected))
 	return &r
+}
+
+// messagePart is the answer: it is kept whole, or its size is.
+func messagePart(r *schema.TurnResult) part {
+	whole := r.Message
+	empty := func() { r.Message, r.MessageBytes = schema.Message{}, len(schema.PlainText(whole.Content)) }
+	return part{
+		empty: empty,
+		fill: func(free func() int) bool {
+			if r.Message, r.MessageBytes = whole, 0; free() < 0 {
+				empty()
+			}
+			return true // messageBytes tells
+		},
+	}
 }
 
 func shortEnd(e schema.TurnEnded, room int) *schema.TurnEnded {
