@@ -165,6 +165,7 @@ it, over JSON-RPC 2.0, and controls which instructions go into each turn.
 Usage:
   prism-rpc [flags]            answer requests on stdin, one JSON message a line
   prism-rpc -p TEXT [flags]    ask once, print the answer and exit
+  prism-rpc preview TEXT       show the request that a question would send, and why
   prism-rpc sessions           list, show, export or repair what is kept
   prism-rpc replay FILE        compare what a trace's requests are answered now
   prism-rpc schema             print the wire contract (--format json|openrpc|ts)
