@@ -23,24 +23,24 @@ func TestTheReadmeNamesWhatThereIs(t *testing.T) {
 	require.NoError(t, err)
 	page := string(text)
 	for _, m := range schema.Methods() {
-		assert.Contains(t, page, "`"+m.Name+"`", "a method")
+		assert.Contains(t, page, "`"+m.Name+"`", "a method that README.md does not name")
 	}
 	for _, r := range schema.ServerRequests() {
-		assert.Contains(t, page, "`"+r.Name+"`", "a request of the server's")
+		assert.Contains(t, page, "`"+r.Name+"`", "a request of the server's that README.md does not name")
 	}
 	for _, e := range schema.EventTypes() {
-		assert.Contains(t, page, "`"+string(e)+"`", "an event")
+		assert.Contains(t, page, "`"+string(e)+"`", "an event that README.md does not name")
 	}
 	for _, kind := range schema.NoticeKinds() {
-		assert.Contains(t, page, "`"+string(kind)+"`", "a notice")
+		assert.Contains(t, page, "`"+string(kind)+"`", "a notice that README.md does not name")
 	}
 	for _, row := range schema.ErrorKinds() {
-		assert.Contains(t, page, "`"+string(row.Kind)+"`", "a kind of error")
+		assert.Contains(t, page, "`"+string(row.Kind)+"`", "a kind of error that README.md does not name")
 	}
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	(&config.Flags{}).Register(flags)
 	flags.VisitAll(func(f *pflag.Flag) {
-		assert.Contains(t, page, "`--"+f.Name+"`", "a flag")
+		assert.Contains(t, page, "`--"+f.Name+"`", "a flag that README.md does not name")
 	})
 }
 
