@@ -47,8 +47,9 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, o Options) error {
 
 type server struct {
 	Options
-	conn    *conn
-	permits atomic.Bool // the client answers permitRead
+	conn     *conn
+	permits  atomic.Bool   // the client answers permitRead
+	previews chan struct{} // one for each that is being made
 
 	mu             sync.Mutex
 	initialized    bool
@@ -74,7 +75,7 @@ func newServer(o Options) *server {
 	for _, n := range o.Notices {
 		o.Notifier.Notify(n)
 	}
-	return &server{Options: o, defaultSession: o.DefaultSession}
+	return &server{Options: o, defaultSession: o.DefaultSession, previews: make(chan struct{}, maxPreviews)}
 }
 
 func (s *server) connOptions() connOptions {

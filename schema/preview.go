@@ -14,7 +14,7 @@ type PreviewResult struct {
 	SessionID string         `json:"sessionId"`
 	Turn      int            `json:"turn"`
 	Request   PreviewRequest `json:"request"`
-	Layers    []PreviewLayer `json:"layers"` // all that was considered, in the order in which it joins the request
+	Layers    []PreviewLayer `json:"layers"` // all that was considered: layers of the system text, injectors, ambient blocks, the host's blocks, reminders
 	Bytes     int            `json:"bytes"`  // of the request's messages, encoded
 	Tokens    int64          `json:"tokens"` // estimated
 	SHA256    string         `json:"sha256"` // of the request's messages, encoded

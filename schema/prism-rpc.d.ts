@@ -770,7 +770,7 @@ export interface PreviewResult {
   sessionId: string;
   turn: number;
   request: PreviewRequest;
-  /** all that was considered, in the order in which it joins the request */
+  /** all that was considered: layers of the system text, injectors, ambient blocks, the host's blocks, reminders */
   layers: Array<PreviewLayer>;
   /** of the request's messages, encoded */
   bytes: number;
