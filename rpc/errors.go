@@ -95,7 +95,7 @@ func wire(code int, kind, message, hint string, more callData) *wireError {
 
 func (s *server) row(err error) *wireError {
 	if s.Unready != nil && errors.Is(err, s.Unready) {
-		return unready(err)
+		return unready(s.Unready)
 	}
 	for _, row := range []func(error) *wireError{requestRow, sessionRow, providerRow} {
 		if w := row(err); w != nil {

@@ -1,7 +1,7 @@
 package rpc
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -192,12 +192,13 @@ func params[P any](raw []byte) (*P, error) {
 	return p, nil
 }
 
-// hidingWhatItTells is method with errors that hide the secrets which its
-// params tell, also where they could not be used.
+// hidingWhatItTells is method with errors that hide the secrets of the session
+// that its params name and those which they tell, also where they could not be
+// used.
 func (s *server) hidingWhatItTells(method begin) begin {
 	return func(c *call, raw []byte) (reply, error) {
 		r, err := method(c, raw)
-		if err != nil && bytes.Contains(raw, []byte(`"redact"`)) {
+		if err != nil {
 			err = s.refused(raw, err)
 		}
 		return r, err
@@ -206,12 +207,13 @@ func (s *server) hidingWhatItTells(method begin) begin {
 
 func (s *server) refused(raw []byte, err error) error {
 	var told struct {
-		Redact []schema.SecretValue `json:"redact"`
+		SessionID string               `json:"sessionId"`
+		Redact    []schema.SecretValue `json:"redact"`
 	}
-	if json.Unmarshal(raw, &told, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) != nil {
+	if json.Unmarshal(raw, &told, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) != nil && told.SessionID == "" {
 		return err // nothing that could be read tells one
 	}
-	red := redact.Hider(err, s.redacting())
+	red := redact.Hider(err, s.redactingOf(told.SessionID))
 	for _, v := range told.Redact {
 		if more, werr := red.With(redact.Value{Name: v.Name, Secret: redact.NewSecret(v.Value)}); werr == nil {
 			red = more
@@ -272,6 +274,14 @@ func (s *server) ownSession() string {
 		s.defaultSession = session.NewID()
 	}
 	return s.defaultSession
+}
+
+// redactingOf knows those of a session too; empty is the connection's own.
+func (s *server) redactingOf(sessionID string) *redact.Redactor {
+	if s.Sessions == nil {
+		return s.Redactor
+	}
+	return s.Sessions.RedactorOf(cmp.Or(sessionID, s.ownSession()))
 }
 
 // redacting knows the secrets of the process, those that clients told among

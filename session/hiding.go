@@ -25,6 +25,20 @@ func (m *Manager) Learn(secrets []schema.SecretValue) error {
 // Redactor knows the secrets of all sessions.
 func (m *Manager) Redactor() *redact.Redactor { return m.redactor.Load() }
 
+// RedactorOf knows the secrets of all sessions and, while that session is in
+// memory, its own.
+func (m *Manager) RedactorOf(sessionID string) *redact.Redactor {
+	m.mu.Lock()
+	s := m.sessions[sessionID]
+	m.mu.Unlock()
+	if s == nil {
+		return m.Redactor()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.redactor()
+}
+
 // withSecrets adds values that came over the wire. The error is a
 // *schema.ParamsError about the field redact.
 func withSecrets(red *redact.Redactor, secrets []schema.SecretValue) (*redact.Redactor, error) {
