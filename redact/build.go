@@ -67,6 +67,7 @@ func (b *builder) build() *Redactor {
 	r := &Redactor{values: b.values, patterns: b.patterns, rules: b.rules, auto: noAutomaton}
 	for _, p := range r.patterns {
 		r.words = r.words || p.word
+		r.longestPattern = max(r.longestPattern, len(p.text))
 		if strings.ContainsAny(p.text, "[]") {
 			r.bracketed = append(r.bracketed, p.text)
 		}

@@ -41,13 +41,6 @@ func (r *Redactor) finder() finder {
 	return finder{r: r, rules: r.rules, firstRule: int32(len(r.values))}
 }
 
-// scan reads all that there is.
-func (f *finder) scan() {
-	for i := f.pos - f.base; i < len(f.text); i++ {
-		f.read(f.text[i])
-	}
-}
-
 func (f *finder) read(c byte) {
 	if f.fresh.end > 0 {
 		f.settle(c)

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -179,6 +180,14 @@ func TestEveryRuleHasExamples(t *testing.T) {
 				return uses(s, i, e.before+e.secret+e.after)
 			}), "no example of %s with %q", r.name, r.keywords)
 		}
+	}
+}
+
+func TestDocsListEveryRule(t *testing.T) {
+	doc, err := os.ReadFile("../docs/redaction.md")
+	require.NoError(t, err)
+	for _, name := range RuleNames(StrictRules) {
+		assert.Contains(t, string(doc), "`"+name+"`")
 	}
 }
 

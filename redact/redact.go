@@ -63,7 +63,9 @@ type Redactor struct {
 	rules     *ruleset  // nil without
 	labels    []label   // by value, then by rule
 	sampler   *sampler  // nil without patterns, and when there are words
-	auto      func() *automaton
+
+	longestPattern int
+	auto           func() *automaton
 }
 
 // New returns a Redactor of the values and of DefaultRules. The errors are

@@ -12,7 +12,9 @@ import (
 func read(r *Redactor, text string) string {
 	f := r.finder()
 	f.auto, f.text = r.auto(), text
-	f.scan()
+	for i := range len(text) {
+		f.read(text[i])
+	}
 	f.end()
 	return bruteMark(r, text, f.marks)
 }
@@ -86,6 +88,25 @@ func TestS1RulesInStreams(t *testing.T) {
 		checkRuled(t, r, cut(text, []byte{byte(1 + s.IntN(15)), byte(1 + s.IntN(3))}))
 		if t.Failed() {
 			t.Fatalf("seed %d, values %q, text %q", seed, values, text)
+		}
+	}
+}
+
+func TestS1LargeChunks(t *testing.T) {
+	for seed := range uint64(400) {
+		s := source{rand.New(rand.NewPCG(seed, 13))}
+		r, values := ruledValues(t, seed)
+		var chunks []string
+		for range 3 {
+			var chunk strings.Builder
+			for range s.IntN(12) {
+				chunk.WriteString(s.ruled(values) + strings.Repeat(" clean", s.IntN(20)))
+			}
+			chunks = append(chunks, chunk.String())
+		}
+		checkRuled(t, r, chunks)
+		if t.Failed() {
+			t.Fatalf("seed %d, values %q, chunks %q", seed, values, chunks)
 		}
 	}
 }

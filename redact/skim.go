@@ -25,6 +25,26 @@ func (f *finder) skim(end int) {
 	}
 }
 
+// scan reads all that there is, but leaves out what it can. At the end it reads
+// enough to know what may have begun there.
+func (f *finder) scan() {
+	end := f.base + len(f.text)
+	if read := f.r.longest(); !f.r.words && end-f.pos > 2*read {
+		f.skim(end - read)
+	}
+	for f.pos < end {
+		f.read(f.text[f.pos-f.base])
+	}
+}
+
+// longest is the length of the longest text that is looked for as it is.
+func (r *Redactor) longest() int {
+	if r.rules == nil {
+		return r.longestPattern
+	}
+	return max(r.longestPattern, r.rules.longest)
+}
+
 // far is where the next occurrence is when there is none.
 const far = math.MaxInt32 << 16
 

@@ -44,7 +44,7 @@ func newRoot(flags *config.Flags, args []string) *cobra.Command {
 	root.SetArgs(args)
 	meant := func(name string) bool { return slices.Contains(args, name) }
 	root.AddCommand(newSchema(flags, meant("schema")), newVersion(flags, meant("version")),
-		newReplay(flags, meant("replay")), newPreview(flags, meant("preview")), newSessions(flags, meant("sessions")))
+		newReplay(flags, meant("replay")), newPreview(flags, meant("preview")), newSessions(flags, meant("sessions")), newRedact(flags, meant("redact")))
 	completeChoices(root)
 	return root
 }
@@ -126,7 +126,7 @@ func dashed(name string) string {
 // them or not: whoever wraps prism-rpc can always pass them.
 func takeCommon(cmd *cobra.Command, flags *config.Flags, meant bool) {
 	if meant {
-		flags.Register(cmd.Flags(), "redactEnv", "logLevel", "logFile")
+		flags.Register(cmd.Flags(), "redactEnv", "redactRules", "logLevel", "logFile")
 		completeChoices(cmd)
 	}
 }
@@ -168,6 +168,7 @@ Usage:
   prism-rpc preview TEXT       show the request that a question would send, and why
   prism-rpc sessions           list, show, export or repair what is kept
   prism-rpc replay FILE        compare what a trace's requests are answered now
+  prism-rpc redact             copy stdin to stdout without secrets
   prism-rpc schema             print the wire contract (--format json|openrpc|ts)
   prism-rpc version            print the version (--json)
   prism-rpc completion SHELL   print completions for bash, zsh, fish or powershell

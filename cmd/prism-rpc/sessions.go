@@ -39,7 +39,7 @@ func newSessions(flags *config.Flags, meant bool) *cobra.Command {
 	if meant {
 		cmd.AddCommand(newList(flags), newShow(flags), newExport(flags), newRepair(flags))
 		for _, sub := range cmd.Commands() {
-			flags.Register(sub.Flags(), "store", "storeDir", "profile", "redactEnv", "logLevel", "logFile")
+			flags.Register(sub.Flags(), "store", "storeDir", "profile", "redactEnv", "redactRules", "logLevel", "logFile")
 			completeChoices(sub)
 		}
 	}

@@ -317,6 +317,38 @@ func TestFlagsAddToTheFilesSecrets(t *testing.T) {
 	assert.Equal(t, "[REDACTED:ONE] [REDACTED:TWO] [REDACTED:THREE]", c.Redactor.Text("11111111 22222222 33333333", nil))
 }
 
+func TestRedactRules(t *testing.T) {
+	key, assigned := "ghp_aB3xY7kQ9mZ2aB3xY7kQ9mZ2aB3xY7kQ9mZ2", "password=hunter2"
+	for name, c := range map[string]struct {
+		file          string
+		args          []string
+		keys, assigns bool // are redacted
+	}{
+		"on by default":              {"", nil, true, false},
+		"said to be so":              {"redact: {rules: default}\n", nil, true, false},
+		"off":                        {"redact: {rules: off}\n", nil, false, false},
+		"strict":                     {"redact: {rules: strict}\n", nil, true, true},
+		"the flag's key":             {"redactRules: strict\n", nil, true, true},
+		"the flag's key comes first": {"redactRules: strict\nredact: {rules: off}\n", nil, true, true},
+		"the flag before the file":   {"redact: {rules: off}\n", []string{"--redact-rules", "strict"}, true, true},
+		"the flag turns them off":    {"redactRules: strict\n", []string{"--redact-rules", "off"}, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, env := range []environment{{}, {"OPENAI_API_KEY": "0123456789"}} {
+				got, err := load(t, c.file, env, c.args...)
+				require.NoError(t, err)
+				assert.Equal(t, c.keys, got.Redactor.Contains(key))
+				assert.Equal(t, c.assigns, got.Redactor.Contains(assigned))
+			}
+		})
+	}
+	got, err := load(t, "redact: {rules: off}\nbad: 1\n", environment{})
+	require.Error(t, err)
+	assert.True(t, got.Redactor.Contains(key), "a file that can't be used turns nothing off")
+	_, err = load(t, "redact: {rules: loose}\n", environment{})
+	assert.Error(t, err)
+}
+
 func TestKeyIsMissingOnlyWhereItIsNeeded(t *testing.T) {
 	cases := map[string]struct {
 		file    string

@@ -42,7 +42,8 @@ type Settings struct {
 	Redact    Redact  `json:"redact,omitzero"`
 	RedactEnv Strings `json:"redactEnv,omitempty"` // the flag's form of redact.env
 
-	Debuggable bool `json:"debuggable,omitempty"` // other processes of the user, and core files, may hold what this one knows
+	RedactRules string `json:"redactRules,omitempty"` // the flag's form of redact.rules
+	Debuggable  bool   `json:"debuggable,omitempty"`  // other processes of the user, and core files, may hold what this one knows
 
 	Context Context `json:"context,omitzero"`
 
@@ -73,9 +74,10 @@ type Layer struct {
 	Text   string           `json:"text,omitempty" validate:"max=262144"`
 }
 
-// Redact says which values must never be written.
+// Redact says which values must never be written, and which formats of keys.
 type Redact struct {
-	Env []EnvSecret `json:"env,omitempty" validate:"max=1000,dive"`
+	Env   []EnvSecret `json:"env,omitempty" validate:"max=1000,dive"`
+	Rules string      `json:"rules,omitempty" validate:"omitempty,oneof=default off strict"`
 }
 
 // Context holds the host's context blocks, where they stand, and how large

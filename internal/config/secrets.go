@@ -36,7 +36,8 @@ func (c *Config) takeSecrets(env Env) error {
 // hide makes the Redactor. A value that can't be redacted is an error, and the
 // others are redacted all the same.
 func (c *Config) hide(secrets []redact.Value) error {
-	all, err := redact.New(secrets...)
+	c.Redactor = (*redact.Redactor)(nil).WithRules(c.rules())
+	all, err := c.Redactor.With(secrets...)
 	if err == nil {
 		c.Redactor = all
 		return nil
@@ -55,6 +56,17 @@ func (c *Config) hide(secrets []redact.Value) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// rules are the formats of keys that are redacted.
+func (c *Config) rules() redact.Rules {
+	switch cmp.Or(c.RedactRules, c.Redact.Rules) {
+	case "off":
+		return redact.NoRules
+	case "strict":
+		return redact.StrictRules
+	}
+	return redact.DefaultRules
 }
 
 // envSecrets are the variables of the file and of the flags, each once.

@@ -78,6 +78,8 @@ var table = []Setting{
 
 	{"redactEnv", "redact-env", "NAME", "Secrets", "", "never write the value of this environment variable (repeatable)",
 		func(s *Settings) any { return &s.RedactEnv }, variableFault},
+	{"redactRules", "redact-rules", "default|off|strict", "Secrets", "", "never write what looks like a well-known key (default);\n                               strict: nor what is assigned to a password or token",
+		func(s *Settings) any { return &s.RedactRules }, nil},
 	{"debuggable", "debuggable", "", "Secrets", "", "let debuggers and core files look into the process",
 		func(s *Settings) any { return &s.Debuggable }, nil},
 
