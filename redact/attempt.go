@@ -1,25 +1,26 @@
 package redact
 
-import "slices"
-
 // maxUndecided is how many bytes may look like the beginning of a secret
 // before they are taken for one.
 const maxUndecided = 8 << 10
 
 // An attempt follows one rule from one keyword on.
 type attempt struct {
-	rule, part, count int32
-	start             int  // of the secret, or -1 before it
-	last              int  // where the secret may end, for a run that ends before a byte; or 0
-	found             bool // the secret: each further byte is a part of it
+	place
+	start int  // of the secret, or -1 before it
+	last  int  // where the secret may end, for a run that ends before a byte; or 0
+	found bool // the secret: each further byte is a part of it
 }
+
+// A place is so many bytes into a part of a rule.
+type place struct{ rule, part, count int32 }
 
 // begin starts the attempts of the keywords that end at pos.
 func (f *finder) begin(hits []int32) {
 	for _, h := range hits {
 		k := &f.rules.keywords[h]
-		if start := f.pos - len(k.text); f.opens(k.after, start) {
-			a := attempt{rule: k.rule, start: -1}
+		if start := f.pos - len(k.text); !f.swallowed(k.rule) && f.opens(k.after, start) {
+			a := attempt{place: place{rule: k.rule}, start: -1}
 			if k.secret {
 				a.start = start
 			}
@@ -27,6 +28,16 @@ func (f *finder) begin(hits []int32) {
 		}
 	}
 	f.join()
+}
+
+// swallowed tells whether a secret that goes on takes all that the rule would.
+func (f *finder) swallowed(rule int32) bool {
+	for i := range f.attempts {
+		if a := &f.attempts[i]; a.found && f.rules.swallows(a, rule) {
+			return true
+		}
+	}
+	return false
 }
 
 // opens tells whether a keyword may begin at a position: behind its edge, or
@@ -38,22 +49,27 @@ func (f *finder) opens(after edge, start int) bool {
 
 // behind is the eight bytes before a position, the last one lowest.
 func (f *finder) behind(pos int) uint64 {
-	var out uint64
-	for i := max(pos-8, f.base-8); i < pos; i++ {
-		out = out<<8 | uint64(f.at(i))
+	out := f.before
+	if pos < f.base {
+		return out >> (8 * (f.base - pos))
+	}
+	shown := f.text[:pos-f.base]
+	for _, c := range []byte(shown[max(0, len(shown)-8):]) {
+		out = out<<8 | uint64(c)
 	}
 	return out
 }
 
 // advance lets every attempt take c, which was read last.
 func (f *finder) advance(c byte) {
-	kept := f.attempts[:0]
-	for _, a := range f.attempts {
-		if f.step(&a, c) {
-			kept = append(kept, a)
+	kept := 0
+	for i := range f.attempts {
+		if a := &f.attempts[i]; f.step(a, c) {
+			f.attempts[kept] = *a
+			kept++
 		}
 	}
-	f.attempts = kept
+	f.attempts = f.attempts[:kept]
 	f.join()
 }
 
@@ -62,17 +78,23 @@ func (f *finder) advance(c byte) {
 // same way from here, and places are few, so that time stays linear in the
 // text.
 func (f *finder) join() {
-	kept := f.attempts[:0]
-	for _, a := range f.attempts {
-		if !slices.ContainsFunc(kept, a.at) {
-			kept = append(kept, a)
+	kept := min(len(f.attempts), 1)
+	for i := kept; i < len(f.attempts); i++ {
+		if a := f.attempts[i]; !a.among(f.attempts[:kept]) {
+			f.attempts[kept] = a
+			kept++
 		}
 	}
-	f.attempts = kept
+	f.attempts = f.attempts[:kept]
 }
 
-func (a attempt) at(b attempt) bool {
-	return a.rule == b.rule && a.part == b.part && a.count == b.count
+func (a *attempt) among(others []attempt) bool {
+	for i := range others {
+		if b := &others[i]; a.place == b.place {
+			return true
+		}
+	}
+	return false
 }
 
 // step takes c; false ends the attempt.
@@ -169,10 +191,14 @@ func (f *finder) undecided() int {
 
 // keyHeld is how many of the last bytes may begin a keyword that is secret.
 func (f *finder) keyHeld() int {
-	if f.rules == nil || f.key == 0 {
+	if f.key == 0 {
 		return 0
 	}
-	for _, o := range f.rules.states[f.key].open {
+	o := f.rules.open[f.key]
+	if o.length == 0 || f.opens(o.after, f.pos-int(o.length)) {
+		return int(o.length)
+	}
+	for _, o := range f.rules.states[f.key].more {
 		if f.opens(o.after, f.pos-int(o.length)) {
 			return int(o.length)
 		}

@@ -130,3 +130,19 @@ func (a *automaton) next(s int32, c byte) int32 {
 	}
 	return a.root[c]
 }
+
+// found stands for all states where a pattern ends.
+const found = -1
+
+// after is next where no pattern ends, else found.
+func (a *automaton) after(s int32, c byte) int32 {
+	if a == nil {
+		return 0
+	}
+	if s = a.next(s, c); s != 0 {
+		if st := &a.states[s]; st.whole != none || st.word != none {
+			return found
+		}
+	}
+	return s
+}

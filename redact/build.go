@@ -15,8 +15,8 @@ type builder struct {
 	grown    bool // beyond the Redactor it began with
 }
 
-func newBuilder(r *Redactor) *builder {
-	b := &builder{index: map[string]int{}}
+func newBuilder(r *Redactor, more int) *builder {
+	b := &builder{index: make(map[string]int, 16*more)}
 	if r != nil {
 		b.values, b.patterns, b.rules = slices.Clone(r.values), slices.Clone(r.patterns), r.rules
 		for i, p := range b.patterns {
@@ -34,14 +34,15 @@ func (b *builder) add(v Value) error {
 		return ErrEmpty
 	case short && !v.Short:
 		return ErrShort
-	case !fit(secret, short):
+	}
+	if _, ok := fit(secret, short); !ok {
 		return ErrUnfit
 	}
 	value := int32(len(b.values))
 	for _, s := range spellings(secret) {
 		word := short && s.literal
-		if fit(s.text, word) && (s.literal || len(s.text) >= minValue) {
-			b.pattern(pattern{text: core(s.text), value: value, word: word, shares: s.shares})
+		if c, ok := fit(s.text, word); ok && (s.literal || len(s.text) >= minValue) {
+			b.pattern(pattern{text: c, value: value, word: word, shares: s.shares})
 		}
 	}
 	b.values = append(b.values, v)
@@ -67,7 +68,7 @@ func (b *builder) build() *Redactor {
 	r := &Redactor{values: b.values, patterns: b.patterns, rules: b.rules, auto: noAutomaton}
 	for _, p := range r.patterns {
 		r.words = r.words || p.word
-		r.longestPattern = max(r.longestPattern, len(p.text))
+		r.longest = max(r.longest, len(p.text))
 		if strings.ContainsAny(p.text, "[]") {
 			r.bracketed = append(r.bracketed, p.text)
 		}
@@ -77,6 +78,9 @@ func (b *builder) build() *Redactor {
 		if !r.words {
 			r.sampler = newSampler(r.patterns)
 		}
+	}
+	if r.rules != nil {
+		r.longest = max(r.longest, r.rules.longest)
 	}
 	r.labels = r.labelAll()
 	return r

@@ -65,14 +65,18 @@ func (f *finder) readKey(c byte) {
 	if len(f.attempts) > 0 {
 		f.advance(c)
 	}
-	f.key = f.rules.next[int(f.key)*f.rules.width+int(f.rules.columns[c])]
-	if hits := f.rules.states[f.key].hits; hits != nil {
-		f.begin(hits)
+	next := f.rules.after(f.key, c)
+	f.key = next &^ ends
+	if next&ends != 0 {
+		f.begin(f.rules.states[f.key].hits)
 	}
 }
 
 func (f *finder) readValue(c byte) {
 	f.state = f.auto.next(f.state, c)
+	if f.state == 0 {
+		return
+	}
 	s := &f.auto.states[f.state]
 	if s.whole != none {
 		f.ended |= 1

@@ -78,6 +78,9 @@ func plainName(name string) bool {
 // or half a character: what remains is found wherever the spelling is, never
 // in part of a marker, and begins and ends between characters.
 func core(s string) string {
+	if !strings.ContainsAny(s, "[]") {
+		return wholeRunes(s)
+	}
 	for {
 		cut := wholeRunes(s)
 		cut = cut[overlap(marker, cut):]
@@ -89,13 +92,17 @@ func core(s string) string {
 	}
 }
 
-// fit tells whether enough of a spelling is left to look for it.
-func fit(spelling string, short bool) bool {
+// fit gives the core of a spelling, and whether enough of it is left to look
+// for.
+func fit(spelling string, short bool) (string, bool) {
 	c := core(spelling)
-	if c == "" || strings.Contains(c, marker) {
-		return false
+	switch {
+	case c == "" || strings.Contains(c, marker):
+		return c, false
+	case short || len(c) > len(marker):
+		return c, true
 	}
-	return short || len(c) >= minCore && !strings.Contains(marker, c)
+	return c, len(c) >= minCore && !strings.Contains(marker, c)
 }
 
 // overlap is the length of the longest end of a that b begins with.
@@ -119,6 +126,9 @@ func wholeRunes(s string) string {
 
 // partialRune is the length of the unfinished character at the end of s.
 func partialRune(s string) int {
+	if s == "" || s[len(s)-1] < utf8.RuneSelf {
+		return 0
+	}
 	for n := 1; n <= min(len(s), utf8.UTFMax); n++ {
 		if tail := s[len(s)-n:]; utf8.RuneStart(tail[0]) {
 			if utf8.FullRuneInString(tail) {

@@ -64,8 +64,8 @@ type Redactor struct {
 	labels    []label   // by value, then by rule
 	sampler   *sampler  // nil without patterns, and when there are words
 
-	longestPattern int
-	auto           func() *automaton
+	longest int // text that is looked for as it is: a pattern, or a keyword
+	auto    func() *automaton
 }
 
 // New returns a Redactor of the values and of DefaultRules. The errors are
@@ -78,7 +78,7 @@ func New(values ...Value) (*Redactor, error) {
 // With returns a Redactor that knows these values too; r stays as it is. Of
 // two values that are the same, the first given lends its name.
 func (r *Redactor) With(values ...Value) (*Redactor, error) {
-	b := newBuilder(r)
+	b := newBuilder(r, len(values))
 	for i, v := range values {
 		if err := b.add(v); err != nil {
 			return nil, fmt.Errorf("%w: %s", err, r.describe(i, v))
@@ -150,7 +150,9 @@ func (r *Redactor) WithRules(rules Rules) *Redactor {
 	if r != nil {
 		*out = *r
 	}
-	out.rules = rules.set()
+	if out.rules = rules.set(); out.rules != nil {
+		out.longest = max(out.longest, out.rules.longest)
+	}
 	out.labels = out.labelAll()
 	return out
 }

@@ -26,6 +26,8 @@ type part struct {
 	before   byte   // of a last run: the secret ends before the last of these; without one there is none
 }
 
+func (r *rule) last() *part { return &r.parts[len(r.parts)-1] }
+
 // An edge is what must stand before a keyword.
 type edge uint8
 
@@ -111,6 +113,44 @@ func bytesOf(list string) *class {
 		}
 	}
 	return &c
+}
+
+// bits256 is a class, a bit for each byte.
+type bits256 [4]uint64
+
+func (c *class) bits() (out bits256) {
+	for b := range c {
+		if c[b] {
+			out[b>>6] |= 1 << (b & 63)
+		}
+	}
+	return out
+}
+
+func (b bits256) covers(c bits256) bool {
+	return c[0]&^b[0]|c[1]&^b[1]|c[2]&^b[2]|c[3]&^b[3] == 0
+}
+
+func (b *bits256) add(c bits256) {
+	for i := range b {
+		b[i] |= c[i]
+	}
+}
+
+// reach is every byte that may stand behind the rule's keyword.
+func (r *rule) reach() (out bits256) {
+	for _, p := range r.parts {
+		if p.run != nil {
+			out.add(p.run.bits())
+		}
+		if p.more != nil {
+			out.add(p.more.bits())
+		}
+		for _, c := range []byte(p.literal) {
+			out[c>>6] |= 1 << (c & 63)
+		}
+	}
+	return out
 }
 
 func (c *class) and(d *class) *class {

@@ -17,8 +17,11 @@ type ruleset struct {
 
 	columns [256]uint8 // of next, by byte; 0 are those that no keyword has
 	width   int
-	next    []uint16 // state, by state before and column
+	next    []uint16 // state, by state before and column; with ends, where keywords end
 	states  []keyState
+	open    []opening // by state: the longest beginning of a secret keyword, or none
+
+	inside [][]bool // by rule and another: the last run of the one takes all bytes of the other
 }
 
 // A keyword is one of a rule's.
@@ -30,13 +33,16 @@ type keyword struct {
 	after  edge
 }
 
+const ends = 1 << 15
+
 // A keyState stands for the beginnings of keywords that the text read ends
 // with.
 type keyState struct {
 	hits []int32   // the keywords that end here
-	open []opening // beginnings of secret ones, longest first
+	more []opening // beginnings of secret ones but the longest, longest first
 }
 
+// An opening is the beginning of a keyword; none has no length.
 type opening struct {
 	length uint8
 	after  edge
@@ -47,10 +53,18 @@ var (
 	strictRules  = sync.OnceValue(func() *ruleset { return newRuleset(append(formats(), assignments()...)) })
 )
 
+// after is the state after another and c, with ends where keywords end.
+func (s *ruleset) after(key uint16, c byte) uint16 {
+	if s == nil {
+		return 0
+	}
+	return s.next[int(key)*s.width+int(s.columns[c])]
+}
+
 func newRuleset(rules []rule) *ruleset {
 	s := &ruleset{rules: rules}
 	for i, r := range rules {
-		if last := &r.parts[len(r.parts)-1]; last.more == nil {
+		if last := r.last(); last.more == nil {
 			last.more = last.run.and(word)
 		}
 		for _, text := range r.keywords {
@@ -60,7 +74,30 @@ func newRuleset(rules []rule) *ruleset {
 	}
 	s.anchors = newAnchors(s)
 	s.grow()
+	s.compare()
 	return s
+}
+
+// compare fills inside.
+func (s *ruleset) compare() {
+	reach := make([]bits256, len(s.rules))
+	for i := range s.rules {
+		reach[i] = s.rules[i].reach()
+	}
+	for i := range s.rules {
+		more := s.rules[i].last().more.bits()
+		row := make([]bool, len(s.rules))
+		for j := range row {
+			row[j] = more.covers(reach[j])
+		}
+		s.inside = append(s.inside, row)
+	}
+}
+
+// swallows tells whether the attempt, which has found its secret, takes all
+// that another rule would, and so marks it as well.
+func (s *ruleset) swallows(a *attempt, rule int32) bool {
+	return int(a.part) == len(s.rules[a.rule].parts)-1 && s.inside[a.rule][rule]
 }
 
 // matches tells whether the keyword has c at a place.
@@ -171,25 +208,34 @@ func (g *grower) state(set []progress) uint16 {
 		return n
 	}
 	n := uint16(len(g.sets))
+	described, open := g.describe(set)
+	g.open = append(g.open, open)
+	if described.hits != nil {
+		n |= ends
+	}
 	g.number[string(key)] = n
 	g.sets = append(g.sets, set)
-	g.states = append(g.states, g.describe(set))
+	g.states = append(g.states, described)
 	g.next = append(g.next, make([]uint16, g.width)...)
 	return n
 }
 
-func (g *grower) describe(set []progress) keyState {
-	var s keyState
+func (g *grower) describe(set []progress) (s keyState, longest opening) {
+	var open []opening
 	for _, p := range set {
 		switch kw := &g.keywords[p.keyword]; {
 		case int(p.read) == len(kw.text):
 			s.hits = append(s.hits, p.keyword)
 		case kw.secret:
-			if o := (opening{p.read, kw.after}); !slices.Contains(s.open, o) {
-				s.open = append(s.open, o)
+			if o := (opening{p.read, kw.after}); !slices.Contains(open, o) {
+				open = append(open, o)
 			}
 		}
 	}
-	slices.SortFunc(s.open, func(a, b opening) int { return int(b.length) - int(a.length) })
-	return s
+	if open == nil {
+		return s, opening{}
+	}
+	slices.SortFunc(open, func(a, b opening) int { return int(b.length) - int(a.length) })
+	s.more = open[1:]
+	return s, open[0]
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -61,7 +62,9 @@ func jsonSpellings(s string) []string {
 	once := jsonEscapes(s)
 	out := append(once, escapeSlash(s))
 	for _, e := range once {
-		out = append(out, jsonEscapes(e)...)
+		if e != s {
+			out = append(out, jsonEscapes(e)...)
+		}
 	}
 	return out
 }
@@ -118,7 +121,9 @@ func percentSpellings(s string) []string {
 	strict := strings.ReplaceAll(query, "+", "%20")
 	var out []string
 	for _, e := range []string{query, url.PathEscape(s), strict, unescape.Replace(strict)} {
-		out = append(out, e, lowerPercent(e))
+		if !slices.Contains(out, e) {
+			out = append(out, e, lowerPercent(e))
+		}
 	}
 	return out
 }
@@ -138,6 +143,9 @@ func lowerPercent(s string) string {
 func htmlSpellings(s string) []string {
 	numeric := html.EscapeString(s)
 	out := []string{numeric}
+	if !strings.ContainsAny(s, `'"`) {
+		return out
+	}
 	for _, double := range []string{"&#34;", "&quot;", `"`} {
 		for _, single := range []string{"&#39;", "&#x27;", "&apos;", "'"} {
 			named := strings.ReplaceAll(strings.ReplaceAll(numeric, "&#34;", double), "&#39;", single)

@@ -39,7 +39,11 @@ func (s *Stream) Write(chunk string) string {
 	if f.r == nil {
 		return chunk
 	}
-	f.text += chunk
+	if f.text == "" {
+		f.text = chunk
+	} else {
+		f.text += chunk
+	}
 	f.scan()
 	return s.release(min(f.decided(), f.pos-partialRune(f.text)))
 }
