@@ -144,3 +144,41 @@ func serverFailures(t *testing.T, server *aimock, c *client) {
 	journal := server.journal(t)
 	assert.Equal(t, []message{{"system", base}, {"user", "hello"}}, journal[len(journal)-1].Body.Messages)
 }
+
+// TestProgramOverTheOtherAPIs: what is injected reaches the model whatever its
+// API is.
+func TestProgramOverTheOtherAPIs(t *testing.T) {
+	program := build(t)
+	for provider, of := range map[string]struct{ base, path string }{
+		"openai-responses": {"/v1", "/v1/responses"}, "anthropic": {"", "/v1/messages"},
+	} {
+		t.Run(provider, func(t *testing.T) {
+			t.Parallel()
+			server := startAimock(t)
+			config := filepath.Join(t.TempDir(), "config.yaml")
+			require.NoError(t, os.WriteFile(config, []byte(configuration), 0o600))
+			c := spawn(t, program, []string{"OPENAI_API_KEY=" + apiKey, "ANTHROPIC_API_KEY=" + apiKey},
+				"--provider", provider, "--base-url", server.url+of.base, "--model", "m", "--store=memory", "--config", config)
+			reply, _ := c.call("initialize", params{"protocolVersion": 1})
+			require.Nil(t, reply.Error)
+			for turn := 1; turn <= 2; turn++ {
+				got, events := c.turn("prompt", params{"sessionId": "s1", "input": "hello", "instructionInjectors": []string{"json-always", "project"}})
+				assert.Equal(t, "Hello there, how are you today?", got.text())
+				assert.Equal(t, turn, got.Turn)
+				assert.Equal(t, got.text(), textOf(events))
+			}
+			failed, _ := c.call("prompt", params{"sessionId": "s1", "input": "cut"})
+			require.NotNil(t, failed.Error)
+			assert.Equal(t, "interrupted", failed.Error.Data["class"])
+			c.close()
+			journal := server.journal(t)
+			require.Len(t, journal, 3)
+			for i, e := range journal {
+				assert.Equal(t, of.path, e.Path)
+				assert.Equal(t, i < 2, strings.Contains(string(e.raw), always), "where it was asked for")
+				assert.Equal(t, i == 0, strings.Contains(string(e.raw), project), "on the first turn alone")
+			}
+			assert.Contains(t, string(journal[1].raw), "Hello there, how are you today?")
+		})
+	}
+}

@@ -154,13 +154,14 @@ func (a *answer) result() (*provider.Result, error) {
 	return a.Ended(stop, a.stop, known, a.usage.total())
 }
 
-// stopReason sorts a reason to stop. One that nobody knows ends a turn like any
-// other, if there is an answer.
+// stopReason sorts a reason to stop; length and content_filter are what servers
+// say that pass on the answers of another API. One that nobody knows ends a turn
+// like any other, if there is an answer.
 func stopReason(reason string) (stop schema.StopReason, known bool) {
 	switch reason {
-	case "max_tokens", "model_context_window_exceeded":
+	case "max_tokens", "model_context_window_exceeded", "length":
 		return schema.StopMaxTokens, true
-	case "refusal":
+	case "refusal", "content_filter":
 		return schema.StopRefusal, true
 	case "end_turn", "stop_sequence", "tool_use":
 		return schema.StopEndTurn, true

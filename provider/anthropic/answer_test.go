@@ -32,6 +32,8 @@ func TestAnswersEndWell(t *testing.T) {
 		"an empty answer":                   {[]string{begin, finish("end_turn"), stop}, hostile.Said{}, schema.StopEndTurn},
 		"max_tokens":                        {[]string{text("a"), finish("max_tokens"), stop}, hostile.Said{Text: "a"}, schema.StopMaxTokens},
 		"a full context window":             {[]string{text("a"), finish("model_context_window_exceeded"), stop}, hostile.Said{Text: "a"}, schema.StopMaxTokens},
+		"another API's length":              {[]string{text("a"), finish("length"), stop}, hostile.Said{Text: "a"}, schema.StopMaxTokens},
+		"another API's filter":              {[]string{text("a"), finish("content_filter"), stop}, hostile.Said{Text: "a"}, schema.StopRefusal},
 		"a stop text":                       {[]string{text("a"), finish("stop_sequence"), stop}, hostile.Said{Text: "a"}, schema.StopEndTurn},
 		"a refusal":                         {[]string{text("a"), finish("refusal"), stop}, hostile.Said{Text: "a"}, schema.StopRefusal},
 		"a refusal without words":           {[]string{finish("refusal"), stop}, hostile.Said{}, schema.StopRefusal},

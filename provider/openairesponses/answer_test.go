@@ -35,6 +35,7 @@ func TestAnswersEndWell(t *testing.T) {
 		"an empty answer":                  {[]string{created, complete}, hostile.Said{}, schema.StopEndTurn},
 		"max_output_tokens":                {[]string{text("a"), incomplete("max_output_tokens")}, hostile.Said{Text: "a"}, schema.StopMaxTokens},
 		"completed, but incomplete":        {[]string{text("a"), `{"type":"response.completed","response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"}}}`}, hostile.Said{Text: "a"}, schema.StopMaxTokens},
+		"incomplete for no reason":         {[]string{text("a"), `{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":null}}`}, hostile.Said{Text: "a"}, schema.StopMaxTokens},
 		"content_filter":                   {[]string{text("a"), incomplete("content_filter")}, hostile.Said{Text: "a"}, schema.StopRefusal},
 		"a refusal":                        {[]string{`{"type":"response.refusal.delta","delta":"No."}`, complete}, hostile.Said{Text: "No."}, schema.StopRefusal},
 		"a summary of the reasoning":       {[]string{`{"type":"response.reasoning_summary_part.added","summary_index":0}`, thought("h"), thought("m"), `{"type":"response.reasoning_summary_part.added","summary_index":1}`, thought("so"), text("a"), complete}, hostile.Said{Text: "a", Thinking: "hm\n\nso"}, schema.StopEndTurn},

@@ -49,11 +49,12 @@ func (a *answer) ended(how string, raw jsontext.Value) (*provider.Result, error)
 	return nil, &provider.Error{Class: provider.ClassInterrupted, Message: "the server gave up on the answer: " + upstream.Raw(how)}
 }
 
-// incomplete tells what an answer that was not ended ends with. Nobody can
-// tell what a reason that nobody knows leaves out.
+// incomplete tells what an answer that was not ended ends with: where no reason
+// is given, with the room for it. Nobody can tell what a reason that nobody
+// knows leaves out.
 func (a *answer) incomplete(reason string) (*provider.Result, error) {
 	switch reason {
-	case "max_output_tokens", "max_tokens", "length":
+	case "max_output_tokens", "max_tokens", "length", "":
 		return a.Ended(schema.StopMaxTokens, reason, true, a.usage)
 	case "content_filter":
 		return a.Ended(schema.StopRefusal, reason, true, a.usage)
