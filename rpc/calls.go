@@ -141,6 +141,12 @@ func (c *calls) arm(ctx context.Context, call *call) {
 	}
 }
 
+// endedBy tells whether err is why the call's context ended, a signal say, and
+// so no fault of the method's.
+func (c *call) endedBy(err error) bool {
+	return c.ctx != nil && c.ctx.Err() != nil && errors.Is(err, context.Cause(c.ctx))
+}
+
 // cancel ends the context of the call that has this id. One that was answered
 // already is left alone; one that never came is cancelled if it comes within
 // earlyTime: of two writers in a client, the one that cancels may be the faster

@@ -254,6 +254,9 @@ func (c *conn) answer(rpc *jsonrpc2.Conn, call *call, result any, err error) {
 		err = resultTooLarge(c.sizes.limit())
 	}
 	if err != nil {
+		if call.endedBy(err) {
+			err = context.Canceled
+		}
 		e := c.describe(err)
 		message, data := e.fit(c.sizes.roomForError(call))
 		c.send(rpc, &jsonrpc2.Response{ID: id, Error: &jsonrpc2.Error{Code: int64(e.Code), Message: message, Data: data}})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -50,6 +51,12 @@ func TestEndOfInput_CancelsWhatLastsTooLong(t *testing.T) {
 }
 
 func TestContextEnds_EachPendingIDIsAnsweredInTime(t *testing.T) {
+	t.Run("a method that says that it was cancelled", func(t *testing.T) { contextEnds(t, "hang") })
+	t.Run("a method that says what cancelled it", func(t *testing.T) { contextEnds(t, "why") })
+}
+
+// contextEnds ends the server's context while this method and another wait.
+func contextEnds(t *testing.T, method string) {
 	synctest.Test(t, func(t *testing.T) {
 		signal := errors.New("a signal")
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -58,8 +65,11 @@ func TestContextEnds_EachPendingIDIsAnsweredInTime(t *testing.T) {
 		o.methods["deaf"] = func(*call, []byte) (reply, error) {
 			return reply{wait: func() (any, error) { <-deaf; return nil, nil }}, nil
 		}
+		o.methods["why"] = func(c *call, _ []byte) (reply, error) {
+			return reply{wait: func() (any, error) { <-c.ctx.Done(); return nil, fmt.Errorf("asking: %w", context.Cause(c.ctx)) }}, nil
+		}
 		c := dialContext(t, ctx, o)
-		c.send(request("1", "hang", "{}"), `[`+request("2", "deaf", "{}")+`,`+request("3", "ping", "{}")+`]`, request("4", "ping", "{}"))
+		c.send(request("1", method, "{}"), `[`+request("2", "deaf", "{}")+`,`+request("3", "ping", "{}")+`]`, request("4", "ping", "{}"))
 		assert.Equal(t, result("4", "{}"), c.recv())
 		start := time.Now()
 		cancel(signal)
