@@ -132,8 +132,9 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// 2,000 deltas of 20 bytes; the floor reads the same bytes and finds the lines.
+// 2,000 deltas of 20 bytes.
 func BenchmarkRelay(b *testing.B) {
 	stream := strings.Repeat("event: content_block_delta\ndata: "+text("twenty bytes of text")+"\n\n", 2000) + "data: " + finish("end_turn") + "\n\ndata: " + stop + "\n\n"
 	hostile.BenchmarkRelay(b, stream, open)
+	b.Run("loopback", func(b *testing.B) { hostile.BenchmarkLoopback(b, stream, open) })
 }

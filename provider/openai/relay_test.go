@@ -49,4 +49,5 @@ func FuzzDecode(f *testing.F) {
 func BenchmarkRelay(b *testing.B) {
 	stream := strings.Repeat("data: "+text("twenty bytes of text")+"\n\n", 2000) + "data: " + finish("stop") + "\n\ndata: [DONE]\n\n"
 	hostile.BenchmarkRelay(b, stream, open)
+	b.Run("loopback", func(b *testing.B) { hostile.BenchmarkLoopback(b, stream, open) })
 }

@@ -126,4 +126,5 @@ func FuzzDecode(f *testing.F) {
 func BenchmarkRelay(b *testing.B) {
 	stream := strings.Repeat("event: response.output_text.delta\ndata: "+text("twenty bytes of text")+"\n\n", 2000) + "data: " + complete + "\n\n"
 	hostile.BenchmarkRelay(b, stream, open)
+	b.Run("loopback", func(b *testing.B) { hostile.BenchmarkLoopback(b, stream, open) })
 }
