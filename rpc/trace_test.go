@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -230,7 +231,7 @@ func TestTrace_WhatItCantKeepUpWithIsCounted(t *testing.T) {
 	var reading sync.WaitGroup
 	reading.Go(func() { _, _ = io.Copy(&got, r) })
 	for tr.queued() > 0 {
-		time.Sleep(time.Millisecond)
+		runtime.Gosched()
 	}
 	tr.in([]byte("2"))
 	tr.stop()

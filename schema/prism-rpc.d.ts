@@ -1072,6 +1072,8 @@ export interface SessionState {
   title?: string;
   instructions: string;
   instructionInjectors: Array<string>;
+  /** its turns carry ambient blocks */
+  contextInjections: boolean;
   /** compactions, so far */
   generation: number;
   /** summed over the session */

@@ -156,8 +156,9 @@ type SessionState struct {
 	Title                string        `json:"title,omitempty"`
 	Instructions         string        `json:"instructions"`
 	InstructionInjectors []string      `json:"instructionInjectors"`
-	Generation           int           `json:"generation"` // compactions, so far
-	Usage                Usage         `json:"usage"`      // summed over the session
+	ContextInjections    bool          `json:"contextInjections"` // its turns carry ambient blocks
+	Generation           int           `json:"generation"`        // compactions, so far
+	Usage                Usage         `json:"usage"`             // summed over the session
 	Context              ContextUse    `json:"context"`
 	Interrupted          *Interrupted  `json:"interrupted,omitempty"`
 	Cut                  []string      `json:"cut,omitempty"` // members that are shortened, the whole being too large for a message

@@ -136,6 +136,7 @@ func (s *Session) State() *schema.SessionState {
 		Title:                red.Text(s.settings.Title, nil),
 		Instructions:         red.Text(s.base(), nil),
 		InstructionInjectors: hideList(s.names(), red),
+		ContextInjections:    s.rendersAmbient(),
 		Generation:           s.compacted.generation,
 		Usage:                s.usage,
 		Interrupted:          hideInterrupted(s.interrupted, red),

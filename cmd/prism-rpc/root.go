@@ -187,8 +187,9 @@ Configuration:
       --config FILE            default: $XDG_CONFIG_HOME/prism-rpc/config.yaml
   Each flag is also a key of that file, in camelCase (storeDir). A flag comes
   before the environment, the environment before the file. Keys of providers
-  come from the environment alone: OPENAI_API_KEY, or the variable that
-  providers.openai.apiKeyEnv names.
+  come from the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY, or the variable
+  that apiKeyEnv names), from a file of yours alone (apiKeyFile) or a command
+  (apiKeyCommand), all under providers; never from a flag.
 
 Exit codes:
   0 done, 1 failed, 2 bad flag or configuration, 129/130/143 ended by a signal
