@@ -110,7 +110,7 @@ func bruteMark(r *Redactor, text string, spans []span) string {
 	var out strings.Builder
 	shown := 0
 	for _, s := range bruteUnion(spans) {
-		out.WriteString(text[shown:s.start] + r.labels[s.value].marker)
+		out.WriteString(text[shown:s.start] + r.labels()[s.value].marker)
 		shown = s.end
 	}
 	return out.String() + text[shown:]

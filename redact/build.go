@@ -11,12 +11,12 @@ type builder struct {
 	values   []Value
 	patterns []pattern
 	index    map[string]int // of patterns, by text
-	rules    *ruleset
+	rules    Rules
 	grown    bool // beyond the Redactor it began with
 }
 
 func newBuilder(r *Redactor, more int) *builder {
-	b := &builder{index: make(map[string]int, 16*more)}
+	b := &builder{index: make(map[string]int, 16*more), rules: NoRules}
 	if r != nil {
 		b.values, b.patterns, b.rules = slices.Clone(r.values), slices.Clone(r.patterns), r.rules
 		for i, p := range b.patterns {
@@ -79,10 +79,7 @@ func (b *builder) build() *Redactor {
 			r.sampler = newSampler(r.patterns)
 		}
 	}
-	if r.rules != nil {
-		r.longest = max(r.longest, r.rules.longest)
-	}
-	r.labels = r.labelAll()
+	r.labels = sync.OnceValue(r.labelAll)
 	return r
 }
 

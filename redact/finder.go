@@ -23,6 +23,7 @@ type finder struct {
 	state  int32  // of auto
 	key    uint16 // of rules
 
+	longest   int       // text that is looked for as it is: a pattern, or a keyword
 	firstRule int32     // the number of the first rule's label
 	attempts  []attempt // to match rules
 	digits    digits    // what still belongs to the value before
@@ -38,7 +39,11 @@ type finder struct {
 }
 
 func (r *Redactor) finder() finder {
-	return finder{r: r, rules: r.rules, firstRule: int32(len(r.values))}
+	f := finder{r: r, rules: r.rules.set(), firstRule: int32(len(r.values)), longest: r.longest}
+	if f.rules != nil {
+		f.longest = max(f.longest, f.rules.longest)
+	}
+	return f
 }
 
 func (f *finder) read(c byte) {

@@ -33,8 +33,8 @@ func (r *Redactor) labelAll() []label {
 	for _, v := range r.values {
 		labels = append(labels, r.label(v.Name))
 	}
-	if r.rules != nil {
-		for _, rule := range r.rules.rules {
+	if rules := r.rules.set(); rules != nil {
+		for _, rule := range rules.rules {
 			labels = append(labels, r.label(rule.name))
 		}
 	}

@@ -27,6 +27,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 )
 
 // Errors that New and With return, wrapped with the name of the value.
@@ -60,12 +61,13 @@ type Redactor struct {
 	patterns  []pattern // of the values
 	bracketed []string  // those with brackets, which alone may meet a marker
 	words     bool      // some of them must stand as words
-	rules     *ruleset  // nil without
-	labels    []label   // by value, then by rule
-	sampler   *sampler  // nil without patterns, and when there are words
+	longest   int       // of the patterns
+	rules     Rules
+	sampler   *sampler // nil without patterns, and when there are words
 
-	longest int // text that is looked for as it is: a pattern, or a keyword
-	auto    func() *automaton
+	// What is made when it is first needed.
+	labels func() []label // by value, then by rule
+	auto   func() *automaton
 }
 
 // New returns a Redactor of the values and of DefaultRules. The errors are
@@ -112,7 +114,7 @@ func (r *Redactor) Text(s string, t *Tally) string {
 	shown := 0
 	for _, m := range marks {
 		out.WriteString(s[shown:m.start])
-		out.WriteString(r.labels[m.value].mark(t))
+		out.WriteString(r.labels()[m.value].mark(t))
 		shown = m.end
 	}
 	out.WriteString(s[shown:])
@@ -141,7 +143,7 @@ func (r *Redactor) find(s string) []span {
 }
 
 // empty tells whether there is nothing to look for.
-func (r *Redactor) empty() bool { return r == nil || len(r.patterns) == 0 && r.rules == nil }
+func (r *Redactor) empty() bool { return r == nil || len(r.patterns) == 0 && r.rules == NoRules }
 
 // WithRules returns a Redactor of r's values with these rules in place of its
 // own; r stays as it is.
@@ -150,9 +152,7 @@ func (r *Redactor) WithRules(rules Rules) *Redactor {
 	if r != nil {
 		*out = *r
 	}
-	if out.rules = rules.set(); out.rules != nil {
-		out.longest = max(out.longest, out.rules.longest)
-	}
-	out.labels = out.labelAll()
+	out.rules = rules
+	out.labels = sync.OnceValue(out.labelAll)
 	return out
 }

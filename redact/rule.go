@@ -121,11 +121,15 @@ type bits256 [4]uint64
 func (c *class) bits() (out bits256) {
 	for b := range c {
 		if c[b] {
-			out[b>>6] |= 1 << (b & 63)
+			out.set(byte(b))
 		}
 	}
 	return out
 }
+
+func (b *bits256) set(c byte) { b[c>>6] |= 1 << (c & 63) }
+
+func (b *bits256) has(c byte) bool { return b[c>>6]>>(c&63)&1 == 1 }
 
 func (b bits256) covers(c bits256) bool {
 	return c[0]&^b[0]|c[1]&^b[1]|c[2]&^b[2]|c[3]&^b[3] == 0
@@ -147,7 +151,7 @@ func (r *rule) reach() (out bits256) {
 			out.add(p.more.bits())
 		}
 		for _, c := range []byte(p.literal) {
-			out[c>>6] |= 1 << (c & 63)
+			out.set(c)
 		}
 	}
 	return out

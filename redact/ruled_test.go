@@ -2,6 +2,8 @@ package redact_test
 
 import (
 	"encoding/base64"
+	"encoding/hex"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -112,6 +114,20 @@ func TestStreamDecidesAboutKeysEarly(t *testing.T) {
 			}
 			assert.Equal(t, c.shown, append(shown, s.Flush()))
 		})
+	}
+}
+
+func TestS4RulesLeaveBase64(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	raw := make([]byte, 3<<20)
+	for i := range raw {
+		raw[i] = byte(rnd.Uint32())
+	}
+	r := redactor(t).WithRules(redact.StrictRules)
+	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
+		image := "data:image/png;base64," + enc.EncodeToString(raw)
+		assert.False(t, r.Contains(image))
+		assert.False(t, r.Contains(hex.EncodeToString(raw)))
 	}
 }
 

@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"cmp"
 	"slices"
 	"sync"
 )
@@ -118,16 +117,18 @@ type grower struct {
 	sets   [][]progress
 	number map[string]uint16
 	begun  [][]progress // by column: the keywords that begin so
+
+	scratch []progress
+	key     []byte
 }
 
 func (s *ruleset) grow() {
-	g := grower{ruleset: s, number: map[string]uint16{}}
+	g := grower{ruleset: s, number: make(map[string]uint16, 1024)}
 	g.column()
 	g.state(nil)
-	for c := range g.columns {
-		if col := g.columns[c]; col > 0 {
-			g.next[col] = g.state(g.begun[col])
-		}
+	for col := 1; col < g.width; col++ {
+		to := g.state(g.begun[col])
+		g.next[col] = to
 	}
 	for i := 1; i < len(g.sets); i++ {
 		g.follow(i)
@@ -138,39 +139,45 @@ func (s *ruleset) grow() {
 func (g *grower) column() {
 	g.width = 1
 	g.begun = make([][]progress, 1, 80)
-	for c := range 256 {
-		var begun []progress
-		used := false
-		for k := range g.keywords {
-			kw := &g.keywords[k]
-			if kw.matches(0, byte(c)) {
-				begun = append(begun, progress{int32(k), 1})
-			}
-			for at := 0; at < len(kw.text) && !used; at++ {
-				used = kw.matches(at, byte(c))
+	for k := range g.keywords {
+		kw := &g.keywords[k]
+		for at := range len(kw.text) {
+			for _, c := range cases(kw, at) {
+				g.use(c)
+				if at == 0 {
+					col := g.columns[c]
+					g.begun[col] = append(g.begun[col], progress{int32(k), 1})
+				}
 			}
 		}
-		if used {
-			g.columns[c] = uint8(g.width)
-			g.begun = append(g.begun, begun)
-			g.width++
-		}
+	}
+	g.next = make([]uint16, 0, 1200*g.width)
+}
+
+func (g *grower) use(c byte) {
+	if g.columns[c] == 0 {
+		g.columns[c] = uint8(g.width)
+		g.begun = append(g.begun, nil)
+		g.width++
 	}
 }
 
 // follow fills the row of a state: where none of its keywords goes on, it is
 // that of the start.
 func (g *grower) follow(i int) {
-	row := g.next[i*g.width : (i+1)*g.width]
-	copy(row, g.next[:g.width])
+	copy(g.next[i*g.width:(i+1)*g.width], g.next[:g.width])
+	var done bits256
 	for _, p := range g.sets[i] {
 		kw := &g.keywords[p.keyword]
 		if int(p.read) == len(kw.text) {
 			continue
 		}
 		for _, c := range cases(kw, int(p.read)) {
-			to := g.state(g.after(g.sets[i], c))
-			g.next[i*g.width+int(g.columns[c])] = to
+			if !done.has(c) {
+				done.set(c)
+				to := g.state(g.following(g.sets[i], c))
+				g.next[i*g.width+int(g.columns[c])] = to
+			}
 		}
 	}
 }
@@ -184,27 +191,26 @@ func cases(kw *keyword, at int) []byte {
 	return []byte{c}
 }
 
-// after is the set that follows a set and c.
-func (g *grower) after(set []progress, c byte) []progress {
-	out := slices.Clone(g.begun[g.columns[c]])
+// following is the set behind a set and c: those that were read furthest
+// first.
+func (g *grower) following(set []progress, c byte) []progress {
+	g.scratch = g.scratch[:0]
 	for _, p := range set {
 		if kw := &g.keywords[p.keyword]; int(p.read) < len(kw.text) && kw.matches(int(p.read), c) {
-			out = append(out, progress{p.keyword, p.read + 1})
+			g.scratch = append(g.scratch, progress{p.keyword, p.read + 1})
 		}
 	}
-	return out
+	g.scratch = append(g.scratch, g.begun[g.columns[c]]...)
+	return g.scratch
 }
 
 // state is the number of a set, which it gets when it is new.
 func (g *grower) state(set []progress) uint16 {
-	slices.SortFunc(set, func(a, b progress) int {
-		return cmp.Or(cmp.Compare(a.keyword, b.keyword), cmp.Compare(a.read, b.read))
-	})
-	key := make([]byte, 0, 3*len(set))
+	g.key = g.key[:0]
 	for _, p := range set {
-		key = append(key, byte(p.keyword), byte(p.keyword>>8), p.read)
+		g.key = append(g.key, byte(p.keyword), byte(p.keyword>>8), p.read)
 	}
-	if n, known := g.number[string(key)]; known {
+	if n, known := g.number[string(g.key)]; known {
 		return n
 	}
 	n := uint16(len(g.sets))
@@ -213,8 +219,8 @@ func (g *grower) state(set []progress) uint16 {
 	if described.hits != nil {
 		n |= ends
 	}
-	g.number[string(key)] = n
-	g.sets = append(g.sets, set)
+	g.number[string(g.key)] = n
+	g.sets = append(g.sets, slices.Clone(set))
 	g.states = append(g.states, described)
 	g.next = append(g.next, make([]uint16, g.width)...)
 	return n
@@ -235,7 +241,6 @@ func (g *grower) describe(set []progress) (s keyState, longest opening) {
 	if open == nil {
 		return s, opening{}
 	}
-	slices.SortFunc(open, func(a, b opening) int { return int(b.length) - int(a.length) })
 	s.more = open[1:]
 	return s, open[0]
 }

@@ -31,8 +31,8 @@ func (f *finder) skim(end int) {
 // enough to know what may have begun there.
 func (f *finder) scan() {
 	end := f.base + len(f.text)
-	if end-f.pos > 2*f.r.longest && !f.r.words {
-		f.skim(end - f.r.longest)
+	if end-f.pos > 2*f.longest && !f.r.words {
+		f.skim(end - f.longest)
 	}
 	for f.pos < end {
 		f.glide()
@@ -64,7 +64,7 @@ func (f *finder) glide() {
 }
 
 // far is where the next occurrence is when there is none.
-const far = math.MaxInt32 << 16
+const far = math.MaxInt
 
 // idle tells whether what was read begins nothing, nor lets anything begin.
 func (f *finder) idle() bool {

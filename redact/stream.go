@@ -101,7 +101,7 @@ func (s *Stream) redacted(to int) string {
 		m := f.marks[taken]
 		if f.covered == 0 || m.start > f.covered {
 			show(m.start)
-			out.WriteString(s.r.labels[m.value].mark(&s.tally))
+			out.WriteString(s.r.labels()[m.value].mark(&s.tally))
 		}
 		f.covered = max(f.covered, m.end)
 	}
