@@ -69,7 +69,7 @@ func (b *builder) build() *Redactor {
 	for _, p := range r.patterns {
 		r.words = r.words || p.word
 		r.longest = max(r.longest, len(p.text))
-		if strings.ContainsAny(p.text, "[]") {
+		if bracketed(p.text) {
 			r.bracketed = append(r.bracketed, p.text)
 		}
 	}

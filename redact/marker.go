@@ -78,7 +78,7 @@ func plainName(name string) bool {
 // or half a character: what remains is found wherever the spelling is, never
 // in part of a marker, and begins and ends between characters.
 func core(s string) string {
-	if !strings.ContainsAny(s, "[]") {
+	if !bracketed(s) {
 		return wholeRunes(s)
 	}
 	for {
@@ -90,6 +90,11 @@ func core(s string) string {
 		}
 		s = cut
 	}
+}
+
+// bracketed tells whether s may meet a marker.
+func bracketed(s string) bool {
+	return strings.IndexByte(s, '[') >= 0 || strings.IndexByte(s, ']') >= 0
 }
 
 // fit gives the core of a spelling, and whether enough of it is left to look
