@@ -46,7 +46,7 @@ func (s *server) listContext(c *call, p *schema.ListContextParams) (reply, error
 	modules := s.modules
 	s.mu.Unlock()
 	list := target.BeginListContext(modules)
-	return reply{wait: func() (any, error) { return list(c.ctx, p.Text), nil }}, nil
+	return reply{look: true, wait: func() (any, error) { return list(c.ctx, p.Text), nil }}, nil
 }
 
 // shortContext keeps as many blocks as there is room for, and then the contents

@@ -29,6 +29,7 @@ type begin func(c *call, params []byte) (reply, error)
 type reply struct {
 	result any                 // the answer, if wait is nil
 	wait   func() (any, error) // blocks until it has the answer; runs on its own goroutine
+	look   bool                // wait only looks something up, which may be large: it is put off while the client doesn't read
 	sent   func()              // if set, called once when the answer is with the writer or never will be, also after a panic
 }
 
@@ -93,6 +94,9 @@ type conn struct {
 	callbacks *callbacks
 	ctx       context.Context // of the calls; set by serve before it reads
 
+	looks     *looks
+	finishing chan struct{} // full while a call that took time is answered
+
 	ending sync.Once
 	ended  chan struct{} // closed by end
 }
@@ -110,6 +114,8 @@ func newConn(r io.Reader, w io.Writer, o connOptions) *conn {
 	c.w = newWriter(w, o.limits.maxUnreadBytes)
 	c.sizes = newSizes(o.limits.maxMessage)
 	c.events = newEvents(c.w, c.sizes)
+	c.finishing = make(chan struct{}, 1)
+	c.looks = &looks{byMethod: map[string]chan struct{}{}}
 	c.callbacks = newCallbacks(o.limits.maxCallbacks)
 	c.stream = newStream(r, c.w, c.calls, c.callbacks, c.sizes, o.framing, o.limits)
 	if o.firstReply != nil {
@@ -219,7 +225,11 @@ func (c *conn) begin(call *call, params []byte) (begun reply, err error) {
 func (c *conn) wait(rpc *jsonrpc2.Conn, call *call, begun reply) {
 	err := errPanicked
 	defer c.calls.release()
-	defer func() { c.finish(rpc, call, begun, err) }()
+	if begun.look {
+		defer c.looks.take(call)()
+		c.w.awaitRoom()
+	}
+	defer func() { c.finishInRoom(rpc, call, begun, err) }()
 	defer c.recovered(call.method)
 	begun.result, err = begun.wait()
 }

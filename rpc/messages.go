@@ -18,7 +18,7 @@ func (s *server) messages(c *call, p *schema.MessagesParams) (reply, error) {
 		return reply{}, err
 	}
 	if p.Notices {
-		return reply{wait: func() (any, error) {
+		return reply{look: true, wait: func() (any, error) {
 			return target.MessagesWithNotices(p.AfterTurn, cmp.Or(p.Limit, messagesPage), p.Text)
 		}}, nil
 	}

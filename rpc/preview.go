@@ -5,10 +5,6 @@ import (
 	"github.com/prism-rpc/prism-rpc/session"
 )
 
-// maxPreviews are made at once, and others wait: each holds a whole request,
-// some of them several times over.
-const maxPreviews = 8
-
 // preview makes the request that prompt would send, and sends none.
 func (s *server) preview(c *call, p *schema.PreviewParams) (reply, error) {
 	start := session.Start{SessionID: orZero(p.SessionID), Input: p.Input, RunOptions: s.runOptions(c, &p.PromptParams)}
@@ -23,13 +19,5 @@ func (s *server) preview(c *call, p *schema.PreviewParams) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return reply{wait: func() (any, error) {
-		select {
-		case s.previews <- struct{}{}:
-			defer func() { <-s.previews }()
-			return preview.Result(c.ctx)
-		case <-c.ctx.Done():
-			return nil, c.ctx.Err()
-		}
-	}}, nil
+	return reply{look: true, wait: func() (any, error) { return preview.Result(c.ctx) }}, nil
 }

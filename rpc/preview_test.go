@@ -14,10 +14,10 @@ func TestPreviewsThatAreMadeAtOnceAreBounded(t *testing.T) {
 	p := servingWith(t, Options{}, session.Config{})
 	require.Nil(t, p.ask("registerInjector", `{"name":"a","when":"every_turn","callback":true}`).Error)
 	var ids, asked []string
-	for range maxPreviews + 2 {
+	for range mostLooks + 2 {
 		ids = append(ids, p.send("preview", `{"input":"hi","instructionInjectors":["a"]}`))
 	}
-	for range maxPreviews {
+	for range mostLooks {
 		a := p.recv()
 		require.Equal(t, "applyInjector", a.Method)
 		asked = append(asked, string(a.ID))

@@ -30,6 +30,10 @@ func (s *server) turn(c *call, p *schema.PromptParams, start session.Start) (rep
 	if err != nil {
 		return reply{}, err
 	}
+	if run.Ended() { // a replay; its message may be large
+		result, err := run.Wait()
+		return reply{result: result, sent: run.Settle}, err
+	}
 	return reply{wait: func() (any, error) { return run.Wait() }, sent: run.Settle}, nil
 }
 

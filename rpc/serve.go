@@ -89,6 +89,7 @@ func (c *conn) drain(ctx context.Context) error {
 // settle waits for the calls, which are cancelled by now, and answers for those
 // that don't come back.
 func (c *conn) settle(rpc *jsonrpc2.Conn) {
+	c.w.lift()
 	timeout := time.NewTimer(cancelTime)
 	defer timeout.Stop()
 	select {

@@ -47,9 +47,8 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, o Options) error {
 
 type server struct {
 	Options
-	conn     *conn
-	permits  atomic.Bool   // the client answers permitRead
-	previews chan struct{} // one for each that is being made
+	conn    *conn
+	permits atomic.Bool // the client answers permitRead
 
 	mu             sync.Mutex
 	initialized    bool
@@ -75,7 +74,7 @@ func newServer(o Options) *server {
 	for _, n := range o.Notices {
 		o.Notifier.Notify(n)
 	}
-	return &server{Options: o, defaultSession: o.DefaultSession, previews: make(chan struct{}, maxPreviews)}
+	return &server{Options: o, defaultSession: o.DefaultSession}
 }
 
 func (s *server) connOptions() connOptions {

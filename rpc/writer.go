@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -372,6 +373,15 @@ func (w *writer) awaitRoom() {
 	for w.unread > w.maxUnread && w.err == nil && !w.closed {
 		w.waitLocked()
 	}
+}
+
+// lift lets go on who waits in awaitRoom, from now on: what is left is to be
+// answered.
+func (w *writer) lift() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.maxUnread = math.MaxInt
+	w.moved.Broadcast()
 }
 
 // failure is the error of the first write that failed.

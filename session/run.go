@@ -102,6 +102,16 @@ func (r *Run) Wait() (*schema.TurnResult, error) {
 	return r.result, r.err
 }
 
+// Ended tells whether Wait returns at once.
+func (r *Run) Ended() bool {
+	select {
+	case <-r.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // Settle says that the caller has passed on what Wait returned; the session's
 // next run does not begin before that. Whoever called Begin must call it.
 func (r *Run) Settle() {
