@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/prism-rpc/prism-rpc/internal/plain"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
@@ -102,11 +103,8 @@ func opensFrame(text string) bool {
 
 // overlooked tells whether r may stand in a tag without changing how it reads.
 func overlooked(r rune) bool {
-	return r == '/' || r == '／' || unicode.IsSpace(r) || unicode.In(r, unicode.Cf, unicode.Cc, unicode.Mn, unicode.Me) || isFiller(r)
+	return strings.ContainsRune(`/／\\`, r) || unicode.IsSpace(r) || unicode.In(r, unicode.Cf, unicode.Cc, unicode.Mn, unicode.Me) || plain.Filler(r) || r == 0x2800 // a blank of Braille
 }
-
-// isFiller tells whether r is a letter that shows nothing.
-func isFiller(r rune) bool { return strings.ContainsRune("\u115f\u1160\u3164\uffa0\u034f", r) }
 
 // folded is r in lower case and of ordinary width, as one or more letters.
 func folded(r rune) string { return strings.ToLower(norm.NFKC.String(string(r))) }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/prism-rpc/prism-rpc/internal/plain"
 )
 
 // withoutInvisible takes out of text what a reader can't see and a model can
@@ -140,8 +142,7 @@ func (s *scan) line() string {
 // hidden is what is never seen, or hides what is.
 func hidden(r rune) bool {
 	switch {
-	case r == 0x00AD, r == 0x034F, r == 0x115F, r == 0x1160, r == 0x17B4, r == 0x17B5, r == 0x180E, // fillers
-		r == 0x200B, r >= 0x2060 && r <= 0x2065, r == 0x3164, r == 0xFEFF, r == 0xFFA0,
+	case plain.Filler(r), r == 0x00AD, r == 0x180E, r == 0x200B, r >= 0x2060 && r <= 0x2065, r == 0xFEFF,
 		r >= 0x202A && r <= 0x202E, r >= 0x2066 && r <= 0x206F, // embeddings, overrides, isolates, shaping
 		r >= 0xFFF0 && r <= 0xFFFB,                                 // annotations
 		r >= 0x1BCA0 && r <= 0x1BCA3,                               // shorthand controls

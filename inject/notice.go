@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/rivo/uniseg"
 
+	"github.com/prism-rpc/prism-rpc/internal/plain"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
@@ -68,10 +68,4 @@ func escaped(text string) string {
 // scripts need within a word.
 func joins(r rune) bool { return r == 0x200c || r == 0x200d }
 
-func seen(r rune) bool {
-	switch r {
-	case 0x115F, 0x1160, 0x3164, 0xFFA0, 0x034F, 0x2028, 0x2029:
-		return false
-	}
-	return !unicode.In(r, unicode.Cc, unicode.Cf)
-}
+func seen(r rune) bool { return r != '\t' && r != '\n' && plain.Visible(r) }

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/prism-rpc/prism-rpc/internal/plain"
 )
 
 // MaxNameBytes bounds session ids and injector names.
@@ -67,12 +69,8 @@ func ValidProducer(name string) bool {
 	return strings.IndexFunc(name, func(r rune) bool { return r >= utf8.RuneSelf || !idByte(byte(r)) && r != '/' && r != '@' }) < 0
 }
 
-// invisible holds the fillers that unicode.IsPrint lets pass because they
-// are letters or marks by category.
+// invisible holds what unicode.IsPrint lets pass though it shows nothing.
 func invisible(r rune) bool {
-	switch {
-	case r == 0x115F, r == 0x1160, r == 0x3164, r == 0xFFA0, r == 0x034F, r == 0x17B4, r == 0x17B5, r == 0x2800:
-		return true
-	}
-	return unicode.Is(unicode.Variation_Selector, r)
+	const blankBraille = 0x2800
+	return plain.Filler(r) || r == blankBraille || unicode.Is(unicode.Variation_Selector, r)
 }

@@ -20,7 +20,7 @@ func Text(s string, max int) string {
 	fits := 0 // how much of b leaves room for the sign of a cut
 	for i, r := range s {
 		piece := s[i : i+runeLen(s[i:], r)]
-		if !visible(r) || r == utf8.RuneError && len(piece) == 1 {
+		if !Visible(r) || r == utf8.RuneError && len(piece) == 1 {
 			piece = escape(r, piece)
 		}
 		if b.Len()+len(piece) > max {
@@ -46,21 +46,31 @@ func runeLen(s string, r rune) int {
 
 func safe(s string) bool {
 	for i, r := range s {
-		if !visible(r) || r == utf8.RuneError && runeLen(s[i:], r) == 1 {
+		if !Visible(r) || r == utf8.RuneError && runeLen(s[i:], r) == 1 {
 			return false
 		}
 	}
 	return true
 }
 
-func visible(r rune) bool {
+// Visible tells whether r shows itself, or is a tab or the end of a line.
+func Visible(r rune) bool {
 	switch {
 	case r == '\t' || r == '\n':
 		return true
-	case r == 0x115F, r == 0x1160, r == 0x3164, r == 0xFFA0, r == 0x034F, r == 0x2028, r == 0x2029:
+	case r == 0x2028, r == 0x2029:
 		return false
 	}
-	return !unicode.In(r, unicode.Cc, unicode.Cf)
+	return !Filler(r) && !unicode.In(r, unicode.Cc, unicode.Cf)
+}
+
+// Filler tells whether r is a letter or a mark by category that shows nothing.
+func Filler(r rune) bool {
+	switch r {
+	case 0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0:
+		return true
+	}
+	return false
 }
 
 func escape(r rune, raw string) string {
