@@ -26,6 +26,22 @@ func ExampleRedactor_Text() {
 	// pin 1
 }
 
+func ExampleRedactor_WithRules() {
+	r, err := redact.New()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	text := "password=hunter2, postgres://me:t0psecret@db"
+	fmt.Println(r.Text(text, nil))
+	fmt.Println(r.WithRules(redact.StrictRules).Text(text, nil))
+	fmt.Println(r.WithRules(redact.NoRules).Text(text, nil))
+	// Output:
+	// password=hunter2, postgres://me:[REDACTED:url-password]@db
+	// password=[REDACTED:assignment], postgres://me:[REDACTED:url-password]@db
+	// password=hunter2, postgres://me:t0psecret@db
+}
+
 func ExampleRedactor_JSON() {
 	r, err := redact.New(redact.Value{Secret: redact.NewSecret(`say "please"`)})
 	if err != nil {

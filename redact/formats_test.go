@@ -200,6 +200,22 @@ func uses(s *ruleset, rule int, text string) bool {
 	return len(f.marks) > 0
 }
 
+// A name shorter than shortestKey is not searched for keys.
+func TestNoRuleFindsShorterNames(t *testing.T) {
+	for _, r := range strictRules().rules {
+		least := 0
+		for _, p := range r.parts {
+			least += p.min + len(p.literal)
+			if p.min > 0 && !slices.ContainsFunc([]byte(mixed+"_-."), func(c byte) bool { return p.run[c] }) || !plainName(p.literal) {
+				least += shortestKey // no name
+			}
+		}
+		for _, k := range r.keywords {
+			assert.True(t, !plainName(k) || len(k)+least >= shortestKey, "%s: %s", r.name, k)
+		}
+	}
+}
+
 // TestRulesAreWellFormed holds what the attempts rely on.
 func TestRulesAreWellFormed(t *testing.T) {
 	for _, r := range strictRules().rules {

@@ -116,6 +116,45 @@ func TestStreamShowsWholeCharacters(t *testing.T) {
 	}
 }
 
+// What is held back is the longest end of the text that begins a value, or a
+// broken character, and not a byte more.
+func TestStreamHoldsTheLeast(t *testing.T) {
+	for seed := range uint64(300) {
+		s := source{rand.New(rand.NewPCG(seed, 17))}
+		values := s.values()
+		r := withoutWords(valuesOf(t, values))
+		if r == nil {
+			continue
+		}
+		stream := r.Stream()
+		text := s.mixed(values)
+		for i := range len(text) {
+			stream.Write(text[i : i+1])
+			least := partialRune(text[:i+1])
+			for _, p := range r.patterns {
+				for n := 1; n < len(p.text); n++ {
+					if strings.HasSuffix(text[:i+1], p.text[:n]) {
+						least = max(least, n)
+					}
+				}
+			}
+			require.Equal(t, least, stream.f.pos-stream.f.base, "of %q, values %q", text[:i+1], values)
+		}
+	}
+}
+
+// withoutWords knows r's values but the short ones; nil when there are no others.
+func withoutWords(r *Redactor) *Redactor {
+	out := (*Redactor)(nil)
+	for _, v := range r.values {
+		v.Short = false
+		if with, err := out.With(v); err == nil {
+			out = with
+		}
+	}
+	return out
+}
+
 func seeds(f *testing.F, add func(values, text string)) {
 	f.Helper()
 	for _, s := range [][2]string{

@@ -130,7 +130,7 @@ func (r *Redactor) find(s string) []span {
 	if r.empty() {
 		return nil
 	}
-	f := r.finder()
+	f := r.finder(brief(s))
 	f.text = s
 	if r.words {
 		f.auto = r.auto()
@@ -141,6 +141,14 @@ func (r *Redactor) find(s string) []span {
 	f.end()
 	return f.marks
 }
+
+// shortestKey is the length in bytes from which on a name may hold a key of a
+// format that some rule knows.
+const shortestKey = 15
+
+// brief tells whether s is a name too short to hold a key, so that no rules
+// need be made ready for it. Configured names are, before anything is said.
+func brief(s string) bool { return len(s) < shortestKey && plainName(s) }
 
 // empty tells whether there is nothing to look for.
 func (r *Redactor) empty() bool { return r == nil || len(r.patterns) == 0 && r.rules == NoRules }

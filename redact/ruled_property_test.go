@@ -10,7 +10,7 @@ import (
 
 // read does what find does by reading all of the text.
 func read(r *Redactor, text string) string {
-	f := r.finder()
+	f := r.finder(false)
 	f.auto, f.text = r.auto(), text
 	for i := range len(text) {
 		f.read(text[i])

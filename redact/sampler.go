@@ -88,6 +88,10 @@ func (s *sampler) hit(text string, i int) int {
 	return -1
 }
 
+// maxCompared is how many bytes of a pattern are compared. Of a longer one the
+// finder reads on, and no byte twice.
+const maxCompared = 256
+
 // occurrence is where the first occurrence begins, from a place on, of those
 // that have the sample at i; or -1. An occurrence that begins earlier has no
 // later sample, so it is the first of all.
@@ -101,7 +105,10 @@ func (s *sampler) occurrence(text string, i, from int) int {
 			continue
 		}
 		at, p := i-int(x.offset), s.patterns[x.pattern].text
-		if at >= from && (first < 0 || at < first) && at+len(p) <= len(text) && text[at:at+len(p)] == p {
+		if at < from || first >= 0 && at >= first || at+len(p) > len(text) {
+			continue
+		}
+		if p = p[:min(len(p), maxCompared)]; text[at:at+len(p)] == p {
 			first = at
 		}
 	}

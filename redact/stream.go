@@ -28,7 +28,7 @@ func (r *Redactor) Stream() *Stream {
 
 func (s *Stream) reset() {
 	if s.f = (finder{}); !s.r.empty() {
-		s.f = s.r.finder()
+		s.f = s.r.finder(false)
 		s.f.auto = s.r.auto()
 	}
 }

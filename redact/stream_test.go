@@ -96,8 +96,18 @@ func hostileValues() []redact.Value {
 	return []redact.Value{
 		value("", strings.Repeat("a/", 500)+"!"),
 		value("", strings.Repeat("ab", 300)+"!"),
+		value("", strings.Repeat("ab", 10_000)+"!"),
 		short("", "a"),
 	}
+}
+
+// A value of which a text has the beginning over and over costs no more for
+// being long.
+func TestHostileTextForALongValue(t *testing.T) {
+	r := redactor(t, value("k", strings.Repeat("ab", 50_000)+"!"))
+	text := strings.Repeat("ab", 500_000)
+	assert.False(t, r.Contains(text))
+	assert.Equal(t, text[:900_000]+"[REDACTED:k]", r.Text(text+"!", nil))
 }
 
 func hostileTexts(n int) map[string]string {
