@@ -61,7 +61,7 @@ type Options struct {
 // A Provider calls one server. It is safe for concurrent use.
 type Provider struct {
 	client    *upstream.Client
-	path      string
+	version   string // of the path: "v1/", or nothing
 	maxTokens int
 	mark      string // what a cached beginning ends with; empty: nothing
 }
@@ -87,16 +87,16 @@ func New(opts Options) (*Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Provider{client: client, path: path(opts.BaseURL), maxTokens: opts.MaxTokens, mark: cacheMark(opts.Cache)}, nil
+	return &Provider{client: client, version: versionPath(opts.BaseURL), maxTokens: opts.MaxTokens, mark: cacheMark(opts.Cache)}, nil
 }
 
-// path is where messages go below a base URL. The vendor's clients take one
-// without v1, those of other APIs one with it: both are written.
-func path(base string) string {
+// versionPath is what stands before messages and models. The vendor's clients
+// take a base URL without v1, those of other APIs one with it: both are written.
+func versionPath(base string) string {
 	if u, err := url.Parse(base); err == nil && strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/v1") {
-		return "messages"
+		return ""
 	}
-	return "v1/messages"
+	return "v1/"
 }
 
 // Name is "anthropic".
@@ -104,9 +104,14 @@ func (p *Provider) Name() string { return "anthropic" }
 
 // Stream makes one call.
 func (p *Provider) Stream(ctx context.Context, req *provider.Request, emit func(provider.Event) error) (*provider.Result, error) {
-	return p.client.Ask(ctx, p.path, req, p.body, emit, func(events *upstream.Events) (*provider.Result, bool, error) {
+	return p.client.Ask(ctx, p.version+"messages", req, p.body, emit, func(events *upstream.Events) (*provider.Result, bool, error) {
 		a := answer{Answer: upstream.Answer{Emit: emit}}
 		result, err := a.read(events)
 		return result, a.Started, err
 	})
+}
+
+// Models lists what the server has.
+func (p *Provider) Models(ctx context.Context) ([]provider.Model, error) {
+	return p.client.Models(ctx, p.version+"models?limit=1000")
 }

@@ -94,3 +94,8 @@ func (p *Provider) Stream(ctx context.Context, req *provider.Request, emit func(
 		return result, a.Started, err
 	})
 }
+
+// Models lists what the server has.
+func (p *Provider) Models(ctx context.Context) ([]provider.Model, error) {
+	return p.client.Models(ctx, "models")
+}

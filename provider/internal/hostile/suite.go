@@ -65,6 +65,7 @@ func Run(t *testing.T, wire Wire) {
 		"calls share a connection of HTTP/2":               wire.http2,
 		"a connection is used again":                       wire.reuse,
 		"an answer that has ended waits for nothing (U11)": wire.ended,
+		"models are listed":                                wire.models,
 	} {
 		t.Run(claim, test)
 	}

@@ -226,11 +226,14 @@ func (c *Client) request(ctx context.Context, path string, body *Body, idle *idl
 	req.ContentLength = body.Len()
 	req.Body = idle.sending(body.Open())
 	req.GetBody = body.reopen
-	h := req.Header
-	h.Set("Content-Type", "application/json")
-	h.Set("Accept", "text/event-stream")
+	req.Header.Set("Content-Type", "application/json")
+	c.setHeader(req.Header, "text/event-stream")
+	return req, nil
+}
+
+func (c *Client) setHeader(h http.Header, accept string) {
+	h.Set("Accept", accept)
 	h.Set("Accept-Encoding", "identity")
 	h.Set("User-Agent", c.opts.UserAgent)
 	c.authorize(h, c.opts.Key.Reveal())
-	return req, nil
 }
