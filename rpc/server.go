@@ -135,6 +135,7 @@ func (s *server) methods() map[string]begin {
 		"getReminders":       later(s.getReminders),
 		"setReminders":       later(s.setReminders),
 		"reloadInjectors":    later(s.reloadInjectors),
+		"listModels":         later(s.listModels),
 	}
 }
 

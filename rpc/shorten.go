@@ -27,6 +27,8 @@ func shorten(v any, room int) any {
 		return shortInjectors(*v, room)
 	case *schema.ListContextResult:
 		return shortContext(*v, room)
+	case *schema.ListModelsResult:
+		return shortModels(*v, room)
 	case schema.Reminders:
 		return shortReminders(v, room)
 	case *schema.TurnEnded:

@@ -80,6 +80,8 @@ func Methods() []Method {
 			Params: of[SetRemindersParams](), Result: of[Reminders](), Errors: []ErrorKind{KindStaleRevision, KindStoreError}},
 		{Name: "reloadInjectors", Summary: "Look for bundles again, let names stand that were freed, and list the injectors.",
 			Params: of[NoParams](), Result: of[ListInjectorsResult](), Errors: []ErrorKind{KindOverloaded}},
+		{Name: "listModels", Summary: "List the models that a provider has, as it says itself.",
+			Params: of[ListModelsParams](), Result: of[ListModelsResult](), Errors: []ErrorKind{KindProviderError, KindNoProvider}},
 		{Name: "shutdown", Summary: "Take no new work; what runs goes on.", Params: of[NoParams]()},
 		{Name: "exit", Summary: "Cancel what is left and end the process.", Params: of[NoParams](), Notification: true},
 	}

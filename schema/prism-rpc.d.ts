@@ -501,6 +501,20 @@ export interface ListInjectorsResult {
   cut?: Array<string>;
 }
 
+/** ListModelsParams are the params of listModels. */
+export interface ListModelsParams {
+  /** default: the one that is asked by default */
+  provider?: string | null;
+  _meta?: unknown;
+}
+
+/** ListModelsResult answers listModels, in the order of the provider's own list. */
+export interface ListModelsResult {
+  models: Array<ModelInfo>;
+  /** members that are shortened, the whole being too large for a message */
+  cut?: Array<string>;
+}
+
 /** ListSessionsParams are the params of listSessions. */
 export interface ListSessionsParams {
   /** nextCursor of the page before */
@@ -584,6 +598,16 @@ export interface MessagesResult {
   attachment?: Attachment;
   /** messages: rows of notices are left out, one turn's being too large for a message */
   cut?: Array<string>;
+}
+
+/** ModelInfo is one of the models that a provider has. */
+export interface ModelInfo {
+  /** as prompt's model names it */
+  model: string;
+  /** for people */
+  name?: string;
+  /** that it takes, where the provider says it */
+  contextTokens?: number;
 }
 
 /** Modules say which of the host's parts the built-in ambient blocks may talk about: those that are given, while Enabled, the switch of them all, is. */
@@ -1327,6 +1351,8 @@ export interface Methods {
   setReminders: { params: SetRemindersParams; result: Reminders };
   /** Look for bundles again, let names stand that were freed, and list the injectors. */
   reloadInjectors: { params: NoParams; result: ListInjectorsResult };
+  /** List the models that a provider has, as it says itself. */
+  listModels: { params: ListModelsParams; result: ListModelsResult };
   /** Take no new work; what runs goes on. */
   shutdown: { params: NoParams; result: null };
 }

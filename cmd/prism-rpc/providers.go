@@ -155,3 +155,8 @@ func (k *keyless) Name() string { return k.provider }
 func (k *keyless) Stream(context.Context, *provider.Request, func(provider.Event) error) (*provider.Result, error) {
 	return nil, &provider.Error{Class: provider.ClassAuth, Message: k.Error(), Err: k}
 }
+
+// Models fails as well.
+func (k *keyless) Models(context.Context) ([]provider.Model, error) {
+	return nil, &provider.Error{Class: provider.ClassAuth, Message: k.Error(), Err: k}
+}

@@ -251,3 +251,26 @@ func TestAKeyOfAFileAndOfACommand(t *testing.T) {
 		}
 	}
 }
+
+func TestEachProviderListsItsModels(t *testing.T) {
+	for _, a := range apis {
+		t.Run(a.provider, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				name, value, _ := strings.Cut(fmt.Sprintf(a.key, providersKey), ": ")
+				if r.Method != http.MethodGet || r.URL.Path != "/v1/models" || r.Header.Get(name) != value {
+					w.WriteHeader(http.StatusNotFound)
+				}
+				_, _ = io.WriteString(w, `{"data":[{"id":"m-2","display_name":"M two","max_input_tokens":200000},{"id":"m-1"}]}`)
+			}))
+			t.Cleanup(server.Close)
+			c := &child{Cmd: command(t, "--provider", a.provider, "--base-url", server.URL+a.base)}
+			c.Env = a.env(c.Env, a.keyEnv+"="+providersKey)
+			launch(t, c)
+			c.send(t, `{"jsonrpc":"2.0","id":1,"method":"listModels","params":{"provider":"`+a.provider+`"}}`)
+			assert.Contains(t, c.until(t, `"id":1`), `"result":{"models":[{"model":"m-2","name":"M two","contextTokens":200000},{"model":"m-1"}]}`)
+			server.Close()
+			c.send(t, `{"jsonrpc":"2.0","id":2,"method":"listModels"}`)
+			assert.Contains(t, c.until(t, `"id":2`), `"class":"network"`)
+		})
+	}
+}
