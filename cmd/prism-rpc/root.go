@@ -44,7 +44,7 @@ func newRoot(flags *config.Flags, args []string) *cobra.Command {
 	root.SetArgs(args)
 	meant := func(name string) bool { return slices.Contains(args, name) }
 	root.AddCommand(newSchema(flags, meant("schema")), newVersion(flags, meant("version")),
-		newReplay(flags, meant("replay")), newPreview(flags, meant("preview")), newSessions(flags, meant("sessions")), newRedact(flags, meant("redact")))
+		newReplay(flags, meant("replay")), newPreview(flags, meant("preview")), newSessions(flags, meant("sessions")), newRedact(flags, meant("redact")), newDoctor(flags, meant("doctor")))
 	completeChoices(root)
 	return root
 }
@@ -166,6 +166,7 @@ Usage:
   prism-rpc [flags]            answer requests on stdin, one JSON message a line
   prism-rpc -p TEXT [flags]    ask once, print the answer and exit
   prism-rpc preview TEXT       show the request that a question would send, and why
+  prism-rpc doctor             check key, URL and model with a short call
   prism-rpc sessions           list, show, export or repair what is kept
   prism-rpc replay FILE        compare what a trace's requests are answered now
   prism-rpc redact             copy stdin to stdout without secrets
@@ -188,8 +189,7 @@ Configuration:
   Each flag is also a key of that file, in camelCase (storeDir). A flag comes
   before the environment, the environment before the file. Keys of providers
   come from the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY, or the variable
-  that apiKeyEnv names), from a file of yours alone (apiKeyFile) or a command
-  (apiKeyCommand), all under providers; never from a flag.
+  that apiKeyEnv names), or from apiKeyFile or apiKeyCommand in that file.
 
 Exit codes:
   0 done, 1 failed, 2 bad flag or configuration, 129/130/143 ended by a signal

@@ -274,3 +274,58 @@ func TestEachProviderListsItsModels(t *testing.T) {
 		})
 	}
 }
+
+// doctor tells what works, what does not, and what to do; never the key.
+func TestTheDoctorSaysWhatToDo(t *testing.T) {
+	for _, a := range apis {
+		t.Run(a.provider, func(t *testing.T) {
+			status := http.StatusOK
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, err := io.ReadAll(r.Body)
+				assert.NoError(t, err)
+				switch {
+				case status != http.StatusOK:
+					w.WriteHeader(status)
+					_, _ = io.WriteString(w, `{"error":{"message":"no, `+providersKey+`"}}`)
+				case r.Method == http.MethodGet:
+					_, _ = io.WriteString(w, `{"data":[{"id":"m-2"}]}`)
+				default:
+					assert.Regexp(t, `tokens":16\b`, string(body))
+					w.Header().Set("Content-Type", "text/event-stream")
+					for _, e := range a.events("OK", 0) {
+						fmt.Fprintf(w, "data: %s\n\n", e)
+					}
+				}
+			}))
+			t.Cleanup(server.Close)
+			ask := func(more ...string) (string, int) {
+				cmd := command(t)
+				cmd.Args = append([]string{cmd.Args[0], "doctor", "--provider", a.provider, "--store=memory", "--base-url", server.URL + a.base, "--model"}, more...)
+				cmd.Env = a.env(cmd.Env, a.keyEnv+"="+providersKey)
+				out, _ := cmd.CombinedOutput()
+				assert.NotContains(t, string(out), providersKey)
+				return string(out), cmd.ProcessState.ExitCode()
+			}
+			out, code := ask("m-2")
+			assert.Equal(t, "ok    configuration\nok    itself\nok    "+a.provider+" lists 1 models\nok    "+a.provider+" answers\n", out)
+			assert.Zero(t, code)
+			out, _ = ask("m-1")
+			assert.Contains(t, out, "m-1 is none of them")
+
+			status = http.StatusUnauthorized
+			out, code = ask("m-2")
+			assert.Contains(t, out, "FAIL  "+a.provider+" answers: auth: no, [REDACTED:"+a.keyEnv+"]\n      the key of "+a.keyEnv+" is not what ")
+			assert.Equal(t, 1, code)
+			server.Close()
+			out, code = ask("m-2")
+			assert.Contains(t, out, "is a server running at "+server.URL)
+			assert.Equal(t, 1, code)
+		})
+	}
+	cmd := command(t)
+	cmd.Args = []string{cmd.Args[0], "doctor", "--provider", "anthropic", "--store=memory"}
+	cmd.Env = apis[0].env(cmd.Env)
+	out, _ := cmd.CombinedOutput()
+	assert.Contains(t, string(out), "FAIL  provider: the anthropic provider has no key; set the environment variable ANTHROPIC_API_KEY")
+	assert.Equal(t, 1, cmd.ProcessState.ExitCode())
+}
