@@ -1,6 +1,7 @@
 package inject_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -121,7 +122,7 @@ func smuggle[V any](t *testing.T, raw []byte, fields map[string]V) []byte {
 	more, err := json.Marshal(fields, json.Deterministic(true))
 	require.NoError(t, err)
 	raw = slices.Clone(raw[:len(raw)-1])
-	if len(raw) > 1 {
+	if len(bytes.TrimSpace(raw)) > 1 {
 		raw = append(raw, ',')
 	}
 	return append(raw, more[1:]...)
@@ -130,7 +131,7 @@ func smuggle[V any](t *testing.T, raw []byte, fields map[string]V) []byte {
 // What is smuggled into an object changes nothing else of the contribution.
 func FuzzDecodeContribution(f *testing.F) {
 	for _, seed := range []string{
-		`null`, `{}`, `{"instructions":"x","when":"on_input"}`, `{"tools":[]}`, `{"contextBlocks":[{"content":[{"type":"resource","resource":{"uri":"u","x":1}}]}]}`,
+		`null`, `{}`, `{ }`, `{"instructions":"x","when":"on_input"}`, `{"tools":[]}`, `{"contextBlocks":[{"content":[{"type":"resource","resource":{"uri":"u","x":1}}]}]}`,
 		`{"contextBlocks":[{"id":"a","priority":3,"metadata":{"a":[1]},"content":"b","_meta":1}],"\u0000":2}`, `{"instructions":"\ud800"}`, `[`, `{"a":1,"a":2}`, "\xff",
 	} {
 		f.Add([]byte(seed), "tools")

@@ -24,8 +24,15 @@ const (
 	modeJSON  = "json"  // the result of the turn, one line
 )
 
+// A query is what -p asks, and how its answer is written.
+type query struct {
+	text string
+	mode string
+	raw  bool // as it comes, also to a terminal
+}
+
 // ask asks one question and writes the answer to out.
-func ask(ctx context.Context, flags *config.Flags, text, mode string, out *os.File) error {
+func ask(ctx context.Context, flags *config.Flags, q query, out *os.File) error {
 	ctx, cancel, ready := untilSignal(ctx)
 	defer cancel(nil)
 	<-ready
@@ -34,9 +41,9 @@ func ask(ctx context.Context, flags *config.Flags, text, mode string, out *os.Fi
 	if err != nil {
 		return p.redacted(errors.Join(err, p.close()))
 	}
-	input, err := question(text, p.cfg.MaxFrame)
+	input, err := question(q.text, p.cfg.MaxFrame)
 	if err == nil {
-		err = p.ask(ctx, cancel, input, mode, out)
+		err = p.ask(ctx, cancel, input, q, out)
 	}
 	err = cmp.Or(err, p.close())
 	var killed *signalError
@@ -65,10 +72,10 @@ func question(text string, max int) (schema.Input, error) {
 	return schema.Input{schema.TextBlock(text)}, nil
 }
 
-func (p *process) ask(ctx context.Context, cancel context.CancelCauseFunc, input schema.Input, mode string, out *os.File) error {
-	answer := &printer{out: out, terminal: isTerminal(out), cancel: cancel}
+func (p *process) ask(ctx context.Context, cancel context.CancelCauseFunc, input schema.Input, q query, out *os.File) error {
+	answer := &printer{out: out, fit: isTerminal(out) && !q.raw, cancel: cancel}
 	options := session.RunOptions{}
-	if mode == modePrint {
+	if q.mode == modePrint {
 		options.OnEvent = answer.event
 	}
 	run, err := p.manager().Begin(ctx, session.Start{
@@ -79,7 +86,7 @@ func (p *process) ask(ctx context.Context, cancel context.CancelCauseFunc, input
 	}
 	defer run.Settle()
 	result, err := run.Wait()
-	if mode == modePrint {
+	if q.mode == modePrint {
 		answer.end()
 	}
 	switch {
@@ -87,7 +94,7 @@ func (p *process) ask(ctx context.Context, cancel context.CancelCauseFunc, input
 		return answer.err
 	case err != nil:
 		return err
-	case mode == modeJSON:
+	case q.mode == modeJSON:
 		return writeLine(out, result)
 	case result.StopReason != schema.StopEndTurn: // what was printed is not the whole of it
 		say("prism-rpc: the answer ended early: " + string(result.StopReason))
@@ -106,18 +113,18 @@ func writeLine(out io.Writer, v any) error {
 // A printer writes the text of an answer as it comes, on a terminal made fit
 // for it.
 type printer struct {
-	out      io.Writer
-	terminal bool
-	cancel   context.CancelCauseFunc
-	last     byte
-	err      error // of the first write that failed
+	out    io.Writer
+	fit    bool
+	cancel context.CancelCauseFunc
+	last   byte
+	err    error // of the first write that failed
 }
 
 func (a *printer) event(e schema.Event) {
 	delta, ok := e.(*schema.MessageDelta)
 	switch {
 	case !ok || delta.Text == "":
-	case a.terminal:
+	case a.fit:
 		a.write(fit(delta.Text))
 	default:
 		a.write(delta.Text)

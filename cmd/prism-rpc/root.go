@@ -17,7 +17,7 @@ import (
 // newRoot is the whole command line; flags gets what it says. Flags that args
 // can't mean are not made.
 func newRoot(flags *config.Flags, args []string) *cobra.Command {
-	var text, mode string
+	var q query
 	root := &cobra.Command{
 		Use:               "prism-rpc",
 		Args:              noArguments,
@@ -26,19 +26,22 @@ func newRoot(flags *config.Flags, args []string) *cobra.Command {
 		PersistentPreRunE: needsStdout,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch asked := cmd.Flags().Changed("prompt"); {
-			case mode != modePrint && mode != modeJSON:
+			case q.mode != modePrint && q.mode != modeJSON:
 				return &config.UsageError{Message: "--mode: must be one of: print, json"}
 			case asked:
-				return ask(cmd.Context(), flags, text, mode, os.Stdout)
+				return ask(cmd.Context(), flags, q, os.Stdout)
 			case cmd.Flags().Changed("mode"):
 				return &config.UsageError{Message: "--mode goes with -p", Hint: "prism-rpc -p TEXT --mode json"}
+			case q.raw:
+				return &config.UsageError{Message: "--raw goes with -p", Hint: "prism-rpc -p TEXT --raw"}
 			}
 			return serve(cmd.Context(), flags)
 		},
 	}
 	flags.Register(root.Flags())
-	root.Flags().StringVarP(&text, "prompt", "p", "", "ask once and exit; - reads the text from stdin")
-	root.Flags().StringVar(&mode, "mode", modePrint, "how -p writes the answer: print or json")
+	root.Flags().StringVarP(&q.text, "prompt", "p", "", "ask once and exit; - reads the text from stdin")
+	root.Flags().StringVar(&q.mode, "mode", modePrint, "how -p writes the answer: print or json")
+	root.Flags().BoolVar(&q.raw, "raw", false, "don't make the answer fit for a terminal")
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(printHelp)
 	root.SetArgs(args)
@@ -181,6 +184,7 @@ Example:
 Ask once:
   -p, --prompt TEXT            the question; - reads it from stdin
       --mode print|json        the text as it comes, or the whole result as JSON
+      --raw                    don't make the text fit for a terminal
 `
 
 const helpTail = `

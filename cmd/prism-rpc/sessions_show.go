@@ -14,7 +14,7 @@ import (
 )
 
 func newShow(flags *config.Flags) *cobra.Command {
-	asJSON := false
+	asJSON, raw := false, false
 	cmd := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show a session's dialogue",
@@ -22,15 +22,16 @@ func newShow(flags *config.Flags) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return onStore(flags, func(k *keeper) error {
 				out := bufio.NewWriter(cmd.OutOrStdout())
-				write := (&shower{k, out}).text
+				write := (&shower{k, out, raw}).text
 				if asJSON {
-					write = (&shower{k, out}).line
+					write = (&shower{k, out, raw}).line
 				}
 				return errors.Join(k.show(args[0], write), out.Flush())
 			})
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "a line of JSON for each message")
+	cmd.Flags().BoolVar(&raw, "raw", false, "don't make the text fit for a terminal")
 	return cmd
 }
 
@@ -60,6 +61,7 @@ func (k *keeper) show(id string, write func(schema.HistoryMessage, *unfinished) 
 type shower struct {
 	*keeper
 	out io.Writer
+	raw bool
 }
 
 func (s *shower) line(m schema.HistoryMessage, open *unfinished) error {
@@ -89,7 +91,10 @@ func (s *shower) text(m schema.HistoryMessage, open *unfinished) error {
 }
 
 func (s *shower) write(text string) error {
-	_, err := io.WriteString(s.out, fit(text))
+	if !s.raw {
+		text = fit(text)
+	}
+	_, err := io.WriteString(s.out, text)
 	return err
 }
 

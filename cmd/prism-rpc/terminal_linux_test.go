@@ -70,17 +70,22 @@ func TestT10TerminalThatSaysNothing(t *testing.T) {
 // A person's terminal gets nothing that would steer it; a pipe gets the text.
 func TestTheAnswerIsMadeFitForATerminal(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "script.yaml")
-	require.NoError(t, os.WriteFile(script, []byte(`- {text: "a\e[2Jb\u202Ec\r"}`+"\n"), 0o600))
-	person, program := openTerminal(t)
-	cmd := command(t, "--mock-script", script, "-p", "hi")
-	cmd.Stdout = program
-	require.NoError(t, cmd.Run())
-	line, err := bufio.NewReader(person).ReadString('\n')
-	require.NoError(t, err)
-	assert.Equal(t, `a\u001b[2Jb\u202ec\u000d`+"\r\n", line)
+	require.NoError(t, os.WriteFile(script, []byte(`- {text: "a\e[2Jb\u202Ec\e]52;c;aGk=\a\e]8;;http://x\e\\d\r"}`+"\n"), 0o600))
+	shown := func(args ...string) string {
+		person, program := openTerminal(t)
+		cmd := command(t, append([]string{"--mock-script", script, "-p", "hi"}, args...)...)
+		cmd.Stdout = program
+		require.NoError(t, cmd.Run())
+		line, err := bufio.NewReader(person).ReadString('\n')
+		require.NoError(t, err)
+		return line
+	}
+	const raw = "a\x1b[2Jb\u202ec\x1b]52;c;aGk=\a\x1b]8;;http://x\x1b\\d\r"
+	assert.Equal(t, `a\u001b[2Jb\u202ec\u001b]52;c;aGk=\u0007\u001b]8;;http://x\u001b\d\u000d`+"\r\n", shown())
+	assert.Equal(t, raw+"\r\n", shown("--raw"))
 
 	piped := command(t, "--mock-script", script, "-p", "hi")
 	out, err := piped.Output()
 	require.NoError(t, err)
-	assert.Equal(t, "a\x1b[2Jb\u202ec\r\n", string(out))
+	assert.Equal(t, raw+"\n", string(out))
 }
