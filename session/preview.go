@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/prism-rpc/prism-rpc/provider"
 	"github.com/prism-rpc/prism-rpc/schema"
@@ -13,6 +15,7 @@ import (
 // A Preview is a request that is about to be made but not to be sent.
 type Preview struct {
 	run       *Run
+	last      *provider.Request // that the session sent
 	history   bool
 	untrusted []string // names that a configuration file lists and does not reach
 }
@@ -51,7 +54,32 @@ func (m *Manager) Preview(start Start, turn int, history bool) (*Preview, error)
 	if r.ExpectedTurn > 0 && r.ExpectedTurn != r.turn {
 		return nil, &ConflictError{Expected: r.ExpectedTurn, Turn: r.turn}
 	}
-	return &Preview{r, history, untrusted}, nil
+	last := m.sent.of(s.id)
+	r.session = s.frozen()
+	return &Preview{r, last, history, untrusted}, nil
+}
+
+// frozen is a copy of all that requests are made of, as it is now: what comes
+// later changes nothing of it.
+func (s *Session) frozen() *Session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := &Session{
+		id: s.id, manager: s.manager, frameKey: s.frameKey, hiding: s.hiding, settings: s.settings,
+		turns: s.turns, history: s.history, compacted: s.compacted, counted: s.counted, rate: s.rate,
+		images: maps.Clone(s.images),
+	}
+	if sent := s.compacted.sent; sent != nil {
+		own := *sent
+		f.compacted.sent = &own
+	}
+	if s.splices != nil {
+		f.splices = &splices{list: slices.Clone(s.splices.list), logged: slices.Clone(s.splices.logged)}
+	}
+	if s.reminded != nil {
+		f.reminded = &reminded{last: maps.Clone(s.reminded.last)}
+	}
+	return f
 }
 
 func (s *Session) nextTurn() int {
@@ -84,7 +112,7 @@ func (p *Preview) describe(plan *plan, req *provider.Request) (*schema.PreviewRe
 	if err != nil {
 		return nil, err
 	}
-	shared, err := r.session.shared(plan, req)
+	shared, err := shared(plan, req, p.last)
 	if err != nil {
 		return nil, err
 	}
@@ -142,9 +170,8 @@ func standIn(h *provider.History) *schema.PreviewHistory {
 	return &schema.PreviewHistory{Messages: h.Len(), Bytes: len(encoded), SHA256: hex.EncodeToString(hash[:])}
 }
 
-// shared compares req with the session's last request.
-func (s *Session) shared(plan *plan, req *provider.Request) (schema.PreviewShared, error) {
-	last := s.manager.sent.of(s.id)
+// shared compares req with the session's last request; nil is none.
+func shared(plan *plan, req, last *provider.Request) (schema.PreviewShared, error) {
 	if last == nil {
 		return schema.PreviewShared{}, nil
 	}

@@ -248,3 +248,23 @@ func TestP28AFrameIsTheSameAfterARestartAndInAFork(t *testing.T) {
 	ask(t, m, "other", "one", session.RunOptions{})
 	assert.NotEqual(t, first, tag(), "in another session")
 }
+
+// What is asked behind a preview has no effect on it, however late it is made.
+func TestPreviewIsOfTheMomentWhenItWasAskedFor(t *testing.T) {
+	cfg := lively(t, says("ok"))
+	cfg.Ambient.On = true
+	m := newManager(t, cfg)
+	ask(t, m, "s", "one", session.RunOptions{})
+	s, err := m.Lookup("s")
+	require.NoError(t, err)
+	_, err = s.Splice(session.Splice{Name: "Once", Content: "x", Lifetime: schema.LifetimeNext})
+	require.NoError(t, err)
+	before := preview(t, m, "two", session.RunOptions{})
+	late, err := m.Preview(session.Start{SessionID: "s", Input: input("two")}, 0, false)
+	require.NoError(t, err)
+	ask(t, m, "s", "two", session.RunOptions{})
+	got, err := late.Result(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, before, got)
+	assert.NotEqual(t, before.SHA256, preview(t, m, "two", session.RunOptions{}).SHA256)
+}

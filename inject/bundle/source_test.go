@@ -135,8 +135,7 @@ func TestP25_what_changes_while_it_is_watched_is_taken_up(t *testing.T) {
 	changes := watching(t, s)
 	ready := func(name, want string) func() bool {
 		return func() bool {
-			_, ok := s.Registry.Get(name)
-			return ok == (want != "") && (!ok || text(t, s.Registry, name) == want)
+			return says(t, s.Registry, name) == want
 		}
 	}
 	w.bundle("a", `{}`, "one") // with all folders on the way
@@ -175,5 +174,5 @@ func TestP25_a_folder_that_is_moved_away_and_back_is_watched_still(t *testing.T)
 	require.NoError(t, os.Rename(w.path("away"), w.path(".agents")))
 	until(t, changes, has(true))
 	w.bundle("a", `{}`, "two")
-	until(t, changes, func() bool { _, ok := s.Registry.Get("a"); return ok && text(t, s.Registry, "a") == "two" })
+	until(t, changes, func() bool { return says(t, s.Registry, "a") == "two" })
 }

@@ -89,6 +89,23 @@ func apply(t *testing.T, r *inject.Registry, name string) inject.Decision {
 	return made[0]
 }
 
+// says is the system text that a bundle gives at that moment; empty where it
+// gives none, or is not there.
+func says(t *testing.T, r *inject.Registry, name string) string {
+	t.Helper()
+	selected, err := r.Resolve([]string{name})
+	if err != nil {
+		return ""
+	}
+	made, err := inject.Apply(t.Context(), selected, inject.Context{}, nil, nil, inject.Options{})
+	require.NoError(t, err)
+	require.Len(t, made, 1)
+	if made[0].Applied == nil {
+		return ""
+	}
+	return made[0].Applied.Instructions
+}
+
 // text is the system text that a bundle gives.
 func text(t *testing.T, r *inject.Registry, name string) string {
 	t.Helper()

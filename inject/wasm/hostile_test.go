@@ -136,7 +136,7 @@ func TestP10_ModuleThatDoesNotEndIsSkippedInTime(t *testing.T) {
 		"loops when it starts":              module(`(i64.const 0)`, `(func $s (loop $l (br $l)))`, `(start $s)`),
 		"loops when it is asked for room":   strings.Replace(module(`(i64.const 0)`), "(i32.const 1024)", "(loop $l (br $l)) unreachable", 1),
 		"calls itself twice, without loops": module(`(call $f (i32.const 62)) (i64.const 0)`, `(func $f (param i32) (if (local.get 0) (then (call $f (i32.sub (local.get 0) (i32.const 1))) (call $f (i32.sub (local.get 0) (i32.const 1))))))`),
-		"fills memory, without loops":       module(`(drop (memory.grow (i32.const 250)))` + strings.Repeat(`(memory.fill (i32.const 0) (i32.const 1) (i32.const 16000000))`, 700) + `(i64.const 0)`),
+		"fills memory, without loops":       module(`(drop (memory.grow (i32.const 250)))`+strings.Repeat(`(call $f)`, 50)+`(i64.const 0)`, `(func $f `+strings.Repeat(`(memory.fill (i32.const 0) (i32.const 1) (i32.const 16000000))`, 700)+`)`),
 		"sleeps in a loop": `(module (import "wasi_snapshot_preview1" "poll_oneoff" (func $poll (param i32 i32 i32 i32) (result i32))) (memory (export "memory") 1)
 			(data (i32.const 64) "\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\01\00\00\00\00\00\00\00\00\00\a0\dc\7f\00\00\00")
 			(func (export "prism_alloc") (param i32) (result i32) (i32.const 1024))
