@@ -30,6 +30,7 @@ const (
 	EventMessageDelta      EventType = "message_delta"
 	EventThinkingDelta     EventType = "thinking_delta"
 	EventRetry             EventType = "retry"
+	EventWaiting           EventType = "waiting"
 	EventUsage             EventType = "usage"
 	EventCompactionStarted EventType = "compaction_started"
 	EventCompacted         EventType = "compacted"
@@ -84,6 +85,13 @@ type RetryEvent struct {
 	Attempt int    `json:"attempt"` // the try that failed; the first is 1
 	DelayMs int64  `json:"delayMs"` // until the next one
 	Class   string `json:"class"`   // of the failure, as in provider_error's data
+}
+
+// WaitingEvent says that the provider has been silent for a while; it comes
+// again while that goes on.
+type WaitingEvent struct {
+	EventHeader
+	OnMs int64 `json:"onMs"` // since it said something last, or was asked
 }
 
 // UsageEvent reports the turn's token counts.
@@ -144,7 +152,7 @@ type EventError struct {
 func EventTypes() []EventType {
 	return []EventType{
 		EventPromptQueued, EventTurnStarted, EventInjected, EventInjectorSkipped, EventMessageDelta,
-		EventThinkingDelta, EventRetry, EventUsage, EventCompactionStarted, EventCompacted, EventCompactionFailed,
+		EventThinkingDelta, EventRetry, EventWaiting, EventUsage, EventCompactionStarted, EventCompacted, EventCompactionFailed,
 		EventTurnEnded,
 	}
 }

@@ -140,6 +140,7 @@ func Events() []EventRow {
 		{EventMessageDelta, of[MessageDelta]()},
 		{EventThinkingDelta, of[ThinkingDelta]()},
 		{EventRetry, of[RetryEvent]()},
+		{EventWaiting, of[WaitingEvent]()},
 		{EventUsage, of[UsageEvent]()},
 		{EventCompactionStarted, of[CompactionStarted]()},
 		{EventCompacted, of[Compacted]()},

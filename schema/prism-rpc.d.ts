@@ -309,7 +309,7 @@ export interface EventError {
 }
 
 /** EventType names a kind of event. */
-export type EventType = "prompt_queued" | "turn_started" | "injected" | "injector_skipped" | "message_delta" | "thinking_delta" | "retry" | "usage" | "compaction_started" | "compacted" | "compaction_failed" | "turn_ended";
+export type EventType = "prompt_queued" | "turn_started" | "injected" | "injector_skipped" | "message_delta" | "thinking_delta" | "retry" | "waiting" | "usage" | "compaction_started" | "compacted" | "compaction_failed" | "turn_ended";
 
 /** FieldError says what is wrong with one field: its path by JSON names (`input[0].type`), the rule it breaks and a sentence for people. */
 export interface FieldError {
@@ -1289,6 +1289,17 @@ export interface UsageEvent {
   context: ContextUse;
 }
 
+/** WaitingEvent says that the provider has been silent for a while; it comes again while that goes on. */
+export interface WaitingEvent {
+  sessionId: string;
+  runId: string;
+  turn?: number;
+  seq: number;
+  type: "waiting";
+  /** since it said something last, or was asked */
+  onMs: number;
+}
+
 /** Want is something that a callback is told only when it asks for it. */
 export type Want = "history";
 
@@ -1398,6 +1409,7 @@ export type TurnEvent =
   | MessageDelta
   | ThinkingDelta
   | RetryEvent
+  | WaitingEvent
   | UsageEvent
   | CompactionStarted
   | Compacted

@@ -78,13 +78,40 @@ type output struct {
 	begun    bool // the provider has said something
 	closed   bool
 	partial  partial
+	heard    time.Time   // when the provider said something last, or was asked
+	silence  *time.Timer // until somebody is told that it says nothing
 }
 
 func (r *Run) newOutput() *output {
-	return &output{
+	o := &output{
 		run: r, partial: partial{run: r}, stream: r.redactor.Stream(), thinking: r.redactor.Stream(),
-		room: r.session.manager.cfg.Limits.MaxAnswer,
+		room: r.session.manager.cfg.Limits.MaxAnswer, heard: time.Now(),
 	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.silence = time.AfterFunc(silenceTold, o.silent)
+	return o
+}
+
+// silenceTold is after how long a silence of the provider its client is told,
+// and told again (protocol §5).
+const silenceTold = 15 * time.Second
+
+// silent tells that the provider has said nothing for a while.
+func (o *output) silent() {
+	defer o.run.session.manager.guard("watching for silence")
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		return
+	}
+	quiet := time.Since(o.heard)
+	if quiet < silenceTold {
+		o.silence.Reset(silenceTold - quiet)
+		return
+	}
+	o.run.emit(&schema.WaitingEvent{EventHeader: o.run.header(schema.EventWaiting, o.run.turn), OnMs: quiet.Milliseconds()})
+	o.silence.Reset(silenceTold)
 }
 
 func (o *output) emit(e provider.Event) error {
@@ -97,6 +124,7 @@ func (o *output) emit(e provider.Event) error {
 		return errAnswer
 	}
 	o.room -= len(e.Text)
+	o.heard = time.Now()
 	o.begun = o.begun || e.Kind != provider.EventRetry
 	switch e.Kind {
 	case provider.EventText:
@@ -114,6 +142,7 @@ func (o *output) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.closed = true
+	o.silence.Stop()
 	o.think(o.thinking.Flush())
 	o.say(o.stream.Flush())
 	o.partial.end()
