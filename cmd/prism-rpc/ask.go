@@ -33,6 +33,18 @@ type query struct {
 
 // ask asks one question and writes the answer to out.
 func ask(ctx context.Context, flags *config.Flags, q query, out *os.File) error {
+	return once(ctx, flags, func(ctx context.Context, cancel context.CancelCauseFunc, p *process) error {
+		input, err := question(q.text, p.cfg.MaxFrame)
+		if err != nil {
+			return err
+		}
+		return p.ask(ctx, cancel, input, q, out)
+	})
+}
+
+// once does one thing with a process that is ready, and ends it. A signal
+// cancels it.
+func once(ctx context.Context, flags *config.Flags, do func(context.Context, context.CancelCauseFunc, *process) error) error {
 	ctx, cancel, ready := untilSignal(ctx)
 	defer cancel(nil)
 	<-ready
@@ -41,11 +53,7 @@ func ask(ctx context.Context, flags *config.Flags, q query, out *os.File) error 
 	if err != nil {
 		return p.redacted(errors.Join(err, p.close()))
 	}
-	input, err := question(q.text, p.cfg.MaxFrame)
-	if err == nil {
-		err = p.ask(ctx, cancel, input, q, out)
-	}
-	err = cmp.Or(err, p.close())
+	err = cmp.Or(do(ctx, cancel, p), p.close())
 	var killed *signalError
 	if errors.As(context.Cause(ctx), &killed) {
 		return killed

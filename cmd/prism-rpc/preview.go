@@ -55,28 +55,17 @@ func newPreview(flags *config.Flags, meant bool) *cobra.Command {
 }
 
 func (v *previewer) run(ctx context.Context, flags *config.Flags, text string, out io.Writer) error {
-	ctx, cancel, ready := untilSignal(ctx)
-	defer cancel(nil)
-	<-ready
-	p, err := start(ctx, flags)
-	defer p.lines.flush()
-	if err != nil {
-		return p.redacted(errors.Join(err, p.close()))
-	}
-	result, err := v.ask(ctx, p, text)
-	err = cmp.Or(err, p.close())
-	var killed *signalError
-	if errors.As(context.Cause(ctx), &killed) {
-		return killed
-	}
-	if err != nil {
-		return p.redacted(err)
-	}
-	if v.asJSON {
-		return writeLine(out, result)
-	}
-	w := bufio.NewWriter(out)
-	return errors.Join(writePreview(w, result), w.Flush())
+	return once(ctx, flags, func(ctx context.Context, _ context.CancelCauseFunc, p *process) error {
+		result, err := v.ask(ctx, p, text)
+		switch {
+		case err != nil:
+			return err
+		case v.asJSON:
+			return writeLine(out, result)
+		}
+		w := bufio.NewWriter(out)
+		return errors.Join(writePreview(w, result), w.Flush())
+	})
 }
 
 func (v *previewer) ask(ctx context.Context, p *process, text string) (*schema.PreviewResult, error) {

@@ -62,18 +62,6 @@ type usage struct {
 	OutputOf   jsontext.Value `json:"completion_tokens_details"`
 }
 
-type usageDetails struct {
-	Cached    jsontext.Value `json:"cached_tokens"`
-	Reasoning jsontext.Value `json:"reasoning_tokens"`
-}
-
-func detailsOf(raw jsontext.Value) (d usageDetails) {
-	if raw.Kind() == jsontext.KindBeginObject && json.Unmarshal(raw, &d, upstream.Lenient) != nil {
-		return usageDetails{}
-	}
-	return d
-}
-
 // mergeUsage takes over what a later report says. A report or a count that
 // makes no sense counts as not said.
 func mergeUsage(have schema.Usage, raw jsontext.Value) schema.Usage {
@@ -88,8 +76,8 @@ func mergeUsage(have schema.Usage, raw jsontext.Value) schema.Usage {
 		&have.InputTokens:     u.Prompt,
 		&have.OutputTokens:    u.Completion,
 		&have.TotalTokens:     u.Total,
-		&have.CacheReadTokens: detailsOf(u.PromptOf).Cached,
-		&have.ReasoningTokens: detailsOf(u.OutputOf).Reasoning,
+		&have.CacheReadTokens: upstream.UsageDetailsOf(u.PromptOf).Cached,
+		&have.ReasoningTokens: upstream.UsageDetailsOf(u.OutputOf).Reasoning,
 	})
 	return have
 }

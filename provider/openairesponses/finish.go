@@ -105,18 +105,6 @@ type usageReport struct {
 	OutputOf jsontext.Value `json:"output_tokens_details"`
 }
 
-type usageDetails struct {
-	Cached    jsontext.Value `json:"cached_tokens"`
-	Reasoning jsontext.Value `json:"reasoning_tokens"`
-}
-
-func detailsOf(raw jsontext.Value) (d usageDetails) {
-	if raw.Kind() == jsontext.KindBeginObject && json.Unmarshal(raw, &d, upstream.Lenient) != nil {
-		return usageDetails{}
-	}
-	return d
-}
-
 // usageOf reads the one report that there is. What makes no sense counts as
 // not said.
 func usageOf(raw jsontext.Value) (out schema.Usage) {
@@ -128,8 +116,8 @@ func usageOf(raw jsontext.Value) (out schema.Usage) {
 		&out.InputTokens:     u.Input,
 		&out.OutputTokens:    u.Output,
 		&out.TotalTokens:     u.Total,
-		&out.CacheReadTokens: detailsOf(u.InputOf).Cached,
-		&out.ReasoningTokens: detailsOf(u.OutputOf).Reasoning,
+		&out.CacheReadTokens: upstream.UsageDetailsOf(u.InputOf).Cached,
+		&out.ReasoningTokens: upstream.UsageDetailsOf(u.OutputOf).Reasoning,
 	})
 	return out
 }
