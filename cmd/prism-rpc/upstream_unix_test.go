@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -279,13 +280,14 @@ func TestEachProviderListsItsModels(t *testing.T) {
 func TestTheDoctorSaysWhatToDo(t *testing.T) {
 	for _, a := range apis {
 		t.Run(a.provider, func(t *testing.T) {
-			status := http.StatusOK
+			var status atomic.Int32
+			status.Store(http.StatusOK)
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				body, err := io.ReadAll(r.Body)
 				assert.NoError(t, err)
 				switch {
-				case status != http.StatusOK:
-					w.WriteHeader(status)
+				case status.Load() != http.StatusOK:
+					w.WriteHeader(int(status.Load()))
 					_, _ = io.WriteString(w, `{"error":{"message":"no, `+providersKey+`"}}`)
 				case r.Method == http.MethodGet:
 					_, _ = io.WriteString(w, `{"data":[{"id":"m-2"}]}`)
@@ -312,7 +314,7 @@ func TestTheDoctorSaysWhatToDo(t *testing.T) {
 			out, _ = ask("m-1")
 			assert.Contains(t, out, "m-1 is none of them")
 
-			status = http.StatusUnauthorized
+			status.Store(http.StatusUnauthorized)
 			out, code = ask("m-2")
 			assert.Contains(t, out, "FAIL  "+a.provider+" answers: auth: no, [REDACTED:"+a.keyEnv+"]\n      the key of "+a.keyEnv+" is not what ")
 			assert.Equal(t, 1, code)
