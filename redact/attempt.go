@@ -47,11 +47,13 @@ func (f *finder) opens(after edge, start int) bool {
 	return after == anywhere || after.holds(f.behind(start)) || after == wordStart && f.ended>>(f.pos-start)&1 == 1
 }
 
-// behind is the eight bytes before a position, the last one lowest.
+// behind is the eight bytes before a position, the last one lowest. The
+// position may be eight bytes before base: a keyword that stays can be shown.
 func (f *finder) behind(pos int) uint64 {
 	out := f.before
 	if pos < f.base {
-		return out >> (8 * (f.base - pos))
+		forgotten := 8 * (f.base - pos)
+		return out>>forgotten | f.sooner<<(64-forgotten)
 	}
 	shown := f.text[:pos-f.base]
 	for _, c := range []byte(shown[max(0, len(shown)-8):]) {

@@ -19,6 +19,7 @@ type finder struct {
 	text   string     // from base on
 	base   int
 	before uint64 // the eight bytes before base, the last one lowest, zeros where there are none
+	sooner uint64 // the eight before these
 	pos    int    // how much was read
 	state  int32  // of auto
 	key    uint16 // of rules

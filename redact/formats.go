@@ -47,9 +47,12 @@ func header(name, scheme string, run *class, least int) rule {
 	}}
 }
 
-// anyCase lets the keywords, which are in lower case, have any.
-func anyCase(r rule) rule {
-	r.fold = true
+// credentials is a rule for what follows a scheme's name outside of a header.
+// The name is a word of its own: code has types such as StaticBearer. It has at
+// most eight bytes, as far as a stream looks back.
+func credentials(name, scheme string, run *class, least int) rule {
+	r := value(name, run, least, scheme)
+	r.fold, r.after = true, wordStart
 	return r
 }
 
@@ -124,8 +127,8 @@ func formats() []rule {
 		header("bearer-token", "bearer", bearers, 8),
 		header("bearer-token", "token", bearers, 8),
 		header("basic-auth", "basic", base64s, 8),
-		anyCase(value("bearer-token", bearers, 16, "bearer ")),
-		anyCase(value("basic-auth", base64s, 24, "basic ")),
+		credentials("bearer-token", "bearer ", bearers, 16),
+		credentials("basic-auth", "basic ", base64s, 24),
 		urlCredentials(),
 	}
 }
