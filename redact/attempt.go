@@ -62,6 +62,15 @@ func (f *finder) behind(pos int) uint64 {
 	return out
 }
 
+// lastBefore is the sixteen bytes before a position that is not before base, in
+// two halves, the later one first.
+func (f *finder) lastBefore(pos int) (before, sooner uint64) {
+	if n := pos - f.base; n < 8 {
+		return f.behind(pos), f.sooner<<(8*n) | f.before>>(64-8*n)
+	}
+	return f.behind(pos), f.behind(pos - 8)
+}
+
 // advance lets every attempt take c, which was read last.
 func (f *finder) advance(c byte) {
 	kept := 0

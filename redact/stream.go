@@ -77,7 +77,7 @@ func (s *Stream) release(to int) string {
 		return ""
 	}
 	out := s.redacted(to)
-	f.before, f.sooner = f.behind(to), f.behind(to-8)
+	f.before, f.sooner = f.lastBefore(to)
 	f.text = f.text[to-f.base:]
 	f.base = to
 	return out
