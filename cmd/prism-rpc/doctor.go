@@ -57,29 +57,31 @@ func examine(ctx context.Context, flags *config.Flags, out io.Writer) error {
 		return p.redacted(err)
 	}
 	d := &doctor{p: p, out: out}
-	if d.back, err = openProviders(p.cfg); err == nil {
+	if d.back, err = p.backEnds(ctx); err == nil {
 		err = p.manage(ctx, os.Getenv, d.back)
 	}
 	if err != nil {
-		return p.redacted(errors.Join(err, p.close()))
+		return verdict(ctx, p.redacted(errors.Join(err, p.close())))
 	}
 	d.tell("configuration", nil, "")
 	if files, ok := p.store.(interface{ Writable() error }); ok {
 		d.tell("store", files.Writable(), "see to the folder that --store-dir names")
 	}
 	d.tell("itself", d.talk(ctx), "")
+	d.others()
 	d.provider(ctx)
-	err = p.close()
-	var killed *signalError
-	switch {
-	case errors.As(context.Cause(ctx), &killed):
-		return killed
-	case err != nil:
-		return p.redacted(err)
-	case d.sick:
-		return errUnwell
+	if err = p.close(); err == nil && d.sick {
+		return verdict(ctx, errUnwell)
 	}
-	return nil
+	return verdict(ctx, p.redacted(err))
+}
+
+// verdict is what the command ends with: the signal, or else err.
+func verdict(ctx context.Context, err error) error {
+	if killed, ok := errors.AsType[*signalError](context.Cause(ctx)); ok {
+		return killed
+	}
+	return err
 }
 
 // tell writes a line, and what to do where something is wrong.
@@ -115,14 +117,29 @@ func (d *doctor) talk(ctx context.Context) error {
 	return nil
 }
 
+// others says what is wrong with providers that aren't the chosen one.
+func (d *doctor) others() {
+	for _, e := range d.p.cfg.Endpoints {
+		if e.Fault != nil {
+			d.note("the provider " + e.Provider + ", which is not the chosen one, can't be asked: " + e.Fault.Error())
+		}
+	}
+}
+
+// note writes a line about what is no fault.
+func (d *doctor) note(text string) {
+	const most = 1000
+	fmt.Fprintf(d.out, "      %s\n", plain.Text(d.p.redactor().Text(text, nil), most))
+}
+
 // provider makes the calls. The list of models is not every server's to give.
 func (d *doctor) provider(ctx context.Context) {
 	if d.back.chosen == nil {
-		err := d.back.missing
-		if err == nil {
-			err = errors.New("none is chosen")
+		if d.back.missing != nil {
+			d.tell("provider", d.back.missing, "or name another provider with --provider; mock needs no key")
+			return
 		}
-		d.tell("provider", err, "--provider names one; --provider mock needs no key")
+		d.tell("provider", errors.New("none is chosen"), "--provider names one; --provider mock needs no key")
 		return
 	}
 	name, model := d.back.chosen.Name(), d.p.cfg.Model
@@ -131,7 +148,7 @@ func (d *doctor) provider(ctx context.Context) {
 		if err == nil {
 			d.tell(fmt.Sprintf("%s lists %d models", name, len(models)), nil, "")
 			if model != "" && len(models) > 0 && !slices.ContainsFunc(models, func(m provider.Model) bool { return m.ID == model }) {
-				fmt.Fprintf(d.out, "      %s is none of them\n", plain.Text(d.p.redactor().Text(model, nil), 256))
+				d.note(model + " is none of them")
 			}
 		}
 	}

@@ -23,9 +23,10 @@ type backEnds struct {
 	byName  map[string]provider.Provider
 }
 
-// openProviders makes them. The error is a *config.Error; a missing key is
-// none, it is what turns are answered with.
-func openProviders(cfg *config.Config) (*backEnds, error) {
+// openProviders makes them. The error is a *config.Error. A missing key is
+// none, nor is what is wrong with a provider that isn't the chosen one: those
+// are what turns are answered with.
+func openProviders(ctx context.Context, cfg *config.Config) (*backEnds, error) {
 	b := &backEnds{byName: map[string]provider.Provider{}}
 	if cfg.Provider == "mock" {
 		p, err := openMock(cfg)
@@ -34,22 +35,33 @@ func openProviders(cfg *config.Config) (*backEnds, error) {
 		}
 		b.byName["mock"] = p
 	}
-	if err := cfg.FetchKeys(); err != nil {
+	if err := cfg.FetchKeys(ctx); err != nil {
 		return nil, err
 	}
 	for _, e := range cfg.Endpoints {
 		p, err := openEndpoint(cfg, e)
-		if err != nil {
+		if err := cfg.Unfit(e, err); err != nil {
 			return nil, err
+		}
+		if e.Fault != nil {
+			p = &unfit{e.Provider, provider.ClassBadRequest, "the " + e.Provider + " provider can't be asked: " + e.Fault.Error()}
 		}
 		b.byName[e.Provider] = p
 	}
 	b.chosen = b.byName[cfg.Provider]
-	if keyless, ok := b.chosen.(*keyless); ok {
+	if keyless, ok := b.chosen.(*unfit); ok {
 		b.chosen, b.missing = nil, keyless
 		delete(b.byName, cfg.Provider)
 	}
 	return b, nil
+}
+
+// backEnds are the configuration's, with a warning of each that can't be asked.
+func (p *process) backEnds(ctx context.Context) (*backEnds, error) {
+	known := len(p.cfg.Warnings)
+	back, err := openProviders(ctx, p.cfg)
+	p.warnOf(p.cfg.Warnings[known:])
+	return back, err
 }
 
 // Bytes of the files that say how providers are to be called.
@@ -79,8 +91,11 @@ func openMock(cfg *config.Config) (provider.Provider, error) {
 }
 
 func openEndpoint(cfg *config.Config, e *config.Endpoint) (provider.Provider, error) {
-	if e.KeyMissing {
-		return &keyless{e.Provider, e.KeyFrom}, nil
+	switch {
+	case e.Fault != nil:
+		return nil, nil
+	case e.KeyMissing:
+		return &unfit{e.Provider, provider.ClassAuth, "the " + e.Provider + " provider has no key; set the environment variable " + e.KeyFrom}, nil
 	}
 	roots, err := readRoots(cfg, e)
 	if err != nil {
@@ -91,7 +106,7 @@ func openEndpoint(cfg *config.Config, e *config.Endpoint) (provider.Provider, er
 	case errors.Is(err, openai.ErrInsecure):
 		return nil, cfg.Bad(e.BaseURLFrom, err.Error(), "use https, or set providers."+e.Provider+".allowInsecure in the configuration file")
 	case errors.Is(err, openai.ErrKey):
-		return nil, cfg.Bad(e.KeyFrom, err.Error(), "")
+		return nil, cfg.Bad(e.KeyFrom, err.Error(), "it must be the key alone, in one line")
 	case err != nil:
 		return nil, cfg.Bad(e.BaseURLFrom, err.Error(), "")
 	}
@@ -138,25 +153,27 @@ func readRoots(cfg *config.Config, e *config.Endpoint) (*x509.CertPool, error) {
 	return roots, nil
 }
 
-// keyless stands for a provider whose key is not set. As the chosen one it is
-// why there is none.
-type keyless struct{ provider, variable string }
-
-func (k *keyless) Error() string {
-	return "the " + k.provider + " provider has no key; set the environment variable " + k.variable
+// unfit stands for a provider that can't be asked, as one whose key is not set.
+// As the chosen one it is why there is none.
+type unfit struct {
+	provider string
+	class    provider.Class
+	reason   string
 }
 
-func (k *keyless) Is(target error) bool { return target == session.ErrNoProvider }
+func (u *unfit) Error() string { return u.reason }
+
+func (u *unfit) Is(target error) bool { return target == session.ErrNoProvider }
 
 // Name is that of the provider.
-func (k *keyless) Name() string { return k.provider }
+func (u *unfit) Name() string { return u.provider }
 
 // Stream fails.
-func (k *keyless) Stream(context.Context, *provider.Request, func(provider.Event) error) (*provider.Result, error) {
-	return nil, &provider.Error{Class: provider.ClassAuth, Message: k.Error(), Err: k}
+func (u *unfit) Stream(context.Context, *provider.Request, func(provider.Event) error) (*provider.Result, error) {
+	return nil, &provider.Error{Class: u.class, Message: u.reason, Err: u}
 }
 
 // Models fails as well.
-func (k *keyless) Models(context.Context) ([]provider.Model, error) {
-	return nil, &provider.Error{Class: provider.ClassAuth, Message: k.Error(), Err: k}
+func (u *unfit) Models(context.Context) ([]provider.Model, error) {
+	return nil, &provider.Error{Class: u.class, Message: u.reason, Err: u}
 }

@@ -87,7 +87,7 @@ func (t *tallied) line() string {
 }
 
 func (p *process) replayRun(ctx context.Context, rec *recording, sum *tallied, out io.Writer) error {
-	back, err := openProviders(p.cfg)
+	back, err := p.backEnds(ctx)
 	if err != nil {
 		return err
 	}

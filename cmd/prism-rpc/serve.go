@@ -126,10 +126,14 @@ func load(flags *config.Flags) (*process, error) {
 	if !cfg.Debuggable {
 		p.harden()
 	}
-	for _, w := range cfg.Warnings {
+	p.warnOf(cfg.Warnings)
+	return p, cmp.Or(err, logErr)
+}
+
+func (p *process) warnOf(warnings []config.Warning) {
+	for _, w := range warnings {
 		p.warn(schema.Notice{Kind: schema.NoticeKind(w.Kind), Message: w.Message, Data: map[string]any{"name": w.Name}})
 	}
-	return p, cmp.Or(err, logErr)
 }
 
 // harden is not more than the system allows.

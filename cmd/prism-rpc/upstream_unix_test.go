@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -330,4 +331,44 @@ func TestTheDoctorSaysWhatToDo(t *testing.T) {
 	out, _ := cmd.CombinedOutput()
 	assert.Contains(t, string(out), "FAIL  provider: the anthropic provider has no key; set the environment variable ANTHROPIC_API_KEY")
 	assert.Equal(t, 1, cmd.ProcessState.ExitCode())
+}
+
+// A provider that nobody chose may be set up wrong: it says so when it is
+// asked, and the doctor says so too.
+func TestWhatIsWrongWithAnotherProviderEndsNothing(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "config.yaml")
+	for setting, why := range map[string]string{
+		"apiKeyFile: /nonexistent/key":        "apiKeyFile: can't be read: no such file or directory (it must name a file that holds the key alone)",
+		"apiKeyCommand: [\"false\"]":          "apiKeyCommand: failed: exit status 1 (run the command by hand",
+		"caFile: /nonexistent/ca":             "caFile: can't be read: no such file or directory",
+		"baseUrl: \"http://made-up.invalid\"": "baseUrl: a key travels only over https or to this machine",
+	} {
+		t.Run(setting, func(t *testing.T) {
+			require.NoError(t, os.WriteFile(config, []byte("providers: {anthropic: {"+setting+"}}\n"), 0o600))
+			needsKey := func(cmd *exec.Cmd) *exec.Cmd {
+				cmd.Env = append(cmd.Env, "ANTHROPIC_BASE_URL=")
+				if !strings.HasPrefix(setting, "apiKey") {
+					cmd.Env = append(cmd.Env, "ANTHROPIC_API_KEY="+providersKey)
+				}
+				return cmd
+			}
+			c := &child{Cmd: needsKey(command(t, "--provider=mock", "--config", config))}
+			launch(t, c)
+			c.send(t, `{"jsonrpc":"2.0","id":1,"method":"prompt","params":{"input":"hi"}}`)
+			assert.Contains(t, c.until(t, `"id":1`), `"stopReason":"end_turn"`)
+			c.send(t, `{"jsonrpc":"2.0","id":2,"method":"listModels","params":{"provider":"anthropic"}}`)
+			reply := c.until(t, `"id":2`)
+			assert.Contains(t, reply, `"class":"bad_request"`)
+			assert.Contains(t, reply, "the anthropic provider can't be asked: ")
+			assert.Contains(t, reply, why)
+
+			for chosen, code := range map[string]int{"mock": 0, "anthropic": 2} {
+				cmd := command(t)
+				cmd.Args = []string{cmd.Args[0], "doctor", "--provider", chosen, "--store=memory", "--model=m", "--config", config}
+				out, _ := needsKey(cmd).CombinedOutput() // the code is looked at below
+				assert.Contains(t, string(out), why)
+				assert.Equal(t, code, cmd.ProcessState.ExitCode(), string(out))
+			}
+		})
+	}
 }

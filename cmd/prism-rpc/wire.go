@@ -19,7 +19,7 @@ import (
 // openManager makes what the configuration describes. The error is a
 // *config.Error, or errNoStore.
 func (p *process) openManager(ctx context.Context, getenv func(string) string) error {
-	back, err := openProviders(p.cfg)
+	back, err := p.backEnds(ctx)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@
 package config
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,7 +20,7 @@ const canary = "sk-canary-0123456789"
 func fetch(t *testing.T, file string, e environment, args ...string) (*Config, error) {
 	c, err := load(t, file, e, args...)
 	require.NoError(t, err)
-	return c, c.FetchKeys()
+	return c, c.FetchKeys(t.Context())
 }
 
 func keyFile(t *testing.T, text string, mode os.FileMode) string {
@@ -92,9 +93,47 @@ func TestACommandThatDoesNotEndIsEnded(t *testing.T) {
 	}
 	t.Parallel()
 	start := time.Now()
-	_, err := runKeyCommand([]string{"sleep", "60"})
+	_, err := runKeyCommand(t.Context(), []string{"sleep", "60"})
 	assert.ErrorIs(t, err, errSlow)
 	assert.Less(t, time.Since(start), 2*keyTimeout)
+}
+
+// A signal does not wait for a command.
+func TestACommandEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(100*time.Millisecond, cancel)
+	start := time.Now()
+	_, err := runKeyCommand(ctx, []string{"sh", "-c", "sleep 60; :"})
+	assert.ErrorIs(t, err, errEnded)
+	assert.Less(t, time.Since(start), keyTimeout/2)
+}
+
+// What is wrong with a provider that nobody chose is no fault of the
+// configuration, but that provider's, and is warned of.
+func TestAProviderThatIsNotChosenNeedsNoKey(t *testing.T) {
+	for claim, row := range map[string]struct {
+		setting, want string
+		env           environment
+	}{
+		"no file":           {"apiKeyFile: /nonexistent/key", "can't be read: no such file or directory", environment{}},
+		"a file of all":     {"apiKeyFile: " + keyFile(t, canary, 0o644), "readable by nobody else", environment{}},
+		"a command's fault": {"apiKeyCommand: [\"false\"]", "failed: exit status 1", environment{}},
+		"a host that the environment names alone": {"apiKeyFile: " + keyFile(t, canary, 0o600), "may not be sent to", environment{"ANTHROPIC_BASE_URL": "https://evil.example"}},
+	} {
+		t.Run(claim, func(t *testing.T) {
+			for _, chosen := range []string{"provider: mock\n", "provider: openai\n", ""} {
+				c, err := fetch(t, chosen+"providers: {anthropic: {"+row.setting+"}}\n", row.env)
+				require.NoError(t, err)
+				e := c.Endpoint("anthropic")
+				assert.ErrorContains(t, e.Fault, row.want)
+				assert.Empty(t, e.Key.Reveal())
+				require.Len(t, c.Warnings, 1)
+				assert.Equal(t, Warning{"config_warning", "the provider anthropic can't be asked: " + e.Fault.Error(), "providers.anthropic"}, c.Warnings[0])
+			}
+			_, err := fetch(t, "provider: anthropic\nproviders: {anthropic: {"+row.setting+"}}\n", row.env)
+			assert.ErrorContains(t, err, row.want)
+		})
+	}
 }
 
 // A key is not fetched before it is asked for, nor where nobody calls the
@@ -105,7 +144,7 @@ func TestKeysAreFetchedOnDemand(t *testing.T) {
 	c, err := load(t, file, environment{})
 	require.NoError(t, err)
 	assert.NoFileExists(t, mark)
-	require.NoError(t, c.FetchKeys())
+	require.NoError(t, c.FetchKeys(t.Context()))
 	assert.FileExists(t, mark)
 
 	require.NoError(t, os.Remove(mark))

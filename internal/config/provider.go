@@ -52,6 +52,7 @@ type Endpoint struct {
 	Key           redact.Secret
 	KeyFrom       string // the variable or the key of the file that gives Key, or should
 	KeyMissing    bool   // there is none, and the server needs one
+	Fault         error  // why it can't be called, when another one is chosen
 	AllowInsecure bool
 	CAFile        string // whom TLS trusts; empty: the system's roots
 
