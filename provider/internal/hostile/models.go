@@ -31,6 +31,8 @@ func (wire *Wire) models(t *testing.T) {
 		"a list without an end":   {Endless(strings.Repeat("x", 1<<16)), nil, provider.ClassTooLarge},
 		"a list that breaks off":  {Abort(Stream("{")), nil, provider.ClassInterrupted},
 		"silence":                 {Stall(func(http.ResponseWriter, *http.Request) {}), nil, provider.ClassTimeout},
+		"one byte each second":    {Drip(" "), nil, provider.ClassTimeout},
+		"what is no object":       {Status(200, js, `{"data":[1,"x",null,[],{"id":"a"},{"id":{}}]}`), []provider.Model{{ID: "a"}}, ""},
 		"silence within":          {Stall(Stream("{")), nil, provider.ClassTimeout},
 		"a bad key":               {Status(401, js, `{"error":{"message":"no"}}`), nil, provider.ClassAuth},
 		"a redirect":              {Status(302, "", "", "Location", "http://elsewhere"), nil, provider.ClassBadRequest},

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -17,6 +18,7 @@ import (
 const (
 	maxModels    = 10_000
 	maxModelText = 512 // bytes of a model's id or name; a longer one is none
+	modelsTime   = 2 * time.Minute
 )
 
 // A listed model, as the APIs in use spell it. How much it takes has a name
@@ -32,20 +34,25 @@ type listed struct {
 }
 
 // Models gets the list at path, which has one form in all the APIs:
-// {"data":[{"id":…}]}. It is asked for once, without another try.
+// {"data":[{"id":…}]}. It is asked for once, without another try, and has two
+// minutes at most, however slowly it comes. What is no model is left out.
 func (c *Client) Models(ctx context.Context, path string) ([]provider.Model, error) {
 	body, err := c.get(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	var list struct {
-		Data []listed `json:"data"`
+		Data []jsontext.Value `json:"data"`
 	}
 	if err := json.Unmarshal(body, &list, Lenient); err != nil {
 		return nil, &provider.Error{Class: provider.ClassBadRequest, Message: "the server's list of models can't be read", Err: err}
 	}
 	models := []provider.Model{}
-	for _, l := range list.Data[:min(len(list.Data), maxModels)] {
+	for _, v := range list.Data[:min(len(list.Data), maxModels)] {
+		var l listed
+		if err := json.Unmarshal(v, &l, Lenient); err != nil {
+			continue
+		}
 		if id := modelText(l.ID); id != "" {
 			models = append(models, provider.Model{ID: id, Name: firstText(l.DisplayName, l.Name), ContextTokens: firstCount(l.MaxInput, l.Length, l.Window, l.MaxLen)})
 		}
@@ -84,6 +91,8 @@ func firstCount(of ...jsontext.Value) int64 {
 
 // get reads a small answer, within the timeouts and bounds of a stream.
 func (c *Client) get(ctx context.Context, path string) ([]byte, error) {
+	ctx, done := context.WithTimeoutCause(ctx, modelsTime, errTotal)
+	defer done()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	idle := newIdle(c.opts.IdleTimeout, func() { cancel(errIdle) })
