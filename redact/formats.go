@@ -15,7 +15,9 @@ var (
 	bearers  = bytesOf("A-Za-z0-9._~+/=-")
 	paths    = bytesOf("A-Za-z0-9/_-")
 	spaces   = bytesOf(" \t")
-	assigns  = bytesOf("\"'\\ \t:=>")
+	quotes   = bytesOf("\"'\\ \t")
+	signs    = bytesOf(":=>")
+	assigns  = quotes.and(signs)
 
 	// What stands around the lines of a private key: line ends, also escaped,
 	// and what joins string literals.
@@ -39,11 +41,12 @@ func value(name string, run *class, least int, keywords ...string) rule {
 }
 
 // header is a rule for the credentials of an authorization header, as it
-// stands in HTTP, JSON or code.
+// stands in HTTP, JSON or code. A sign must be there: prose has authorization
+// tokens too.
 func header(name, scheme string, run *class, least int) rule {
 	return rule{name: name, keywords: []string{"authorization"}, fold: true, shown: true, parts: []part{
-		{run: assigns, min: 1, max: 8, shown: true}, {literal: scheme + " ", shown: true},
-		{run: spaces, max: 4, shown: true}, {run: run, min: least},
+		{run: quotes, max: 8, shown: true}, {run: signs, min: 1, max: 3, shown: true}, {run: quotes, max: 8, shown: true},
+		{literal: scheme + " ", shown: true}, {run: spaces, max: 4, shown: true}, {run: run, min: least},
 	}}
 }
 
@@ -128,7 +131,7 @@ func formats() []rule {
 		header("bearer-token", "token", bearers, 8),
 		header("basic-auth", "basic", base64s, 8),
 		credentials("bearer-token", "bearer ", bearers, 16),
-		credentials("basic-auth", "basic ", base64s, 24),
+		credentials("basic-auth", "basic ", armoured, 24),
 		urlCredentials(),
 	}
 }
@@ -202,7 +205,6 @@ func urlCredentials() rule {
 // assignments are the rules that StrictRules adds. What is assigned has at
 // least six bytes, as an ordinary word may have too.
 func assignments() []rule {
-	quotes, signs := bytesOf("\"'\\ \t"), bytesOf(":=>")
 	return []rule{{
 		name: "assignment", fold: true, shown: true,
 		keywords: []string{

@@ -125,11 +125,11 @@ var examples = map[string][]example{
 		{`{"authorization":"bearer `, mixed[:12], `"}`, nil},
 		{"authorization: token ", mixed[:40], "", nil},
 		{`\r\nBearer `, mixed[:16], "", nil},
-		{"the BEARER ", mixed[:16], ",", []string{"bearer authentication", "the bearer of this", "Bearer " + mixed[:15], "StaticBearer " + mixed[:30], "static_bearer " + mixed[:30]}},
+		{"the BEARER ", mixed[:16], ",", []string{"bearer authentication", "the bearer of this", "Bearer " + mixed[:15], "the authorization token provided is void", "authorization bearer authentication", "StaticBearer " + mixed[:30], "static_bearer " + mixed[:30]}},
 	},
 	"basic-auth": {
 		{"-H 'Authorization: Basic ", "dXNlcjpwYXNz", "'", []string{"Authorization: Basic abc", "basic internationalization"}},
-		{"Proxy: basic ", sixty[:24], "", []string{"Basic " + sixty[:23], "ClientSecretBasic " + sixty[:30]}},
+		{"Proxy: basic ", sixty[:24], "", []string{"Basic " + sixty[:23], "basic building-blocks-for-everyone", "authorization basic credentials", "ClientSecretBasic " + sixty[:30]}},
 	},
 	"url-password": {
 		{"postgres://me:", "p:w!%20ö", "@db:5432/x", []string{"http://localhost:8080/path@x", "http://example.com/a:b@c", "mailto:me:you@example.com", "http://[::1]:80/@", "http://h?x=a:b@c", "x ://a:b@c"}},
