@@ -1,6 +1,10 @@
 package schema
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // ProtocolVersion is the version of the wire contract.
 const ProtocolVersion = 1
@@ -17,15 +21,23 @@ type InitializeParams struct {
 }
 
 // Options are the client's options, from either place; the zero value when it
-// gave none.
+// gave none. Of two places the first one counts, but a secret of either is one.
 func (p *InitializeParams) Options() InitializeOptions {
-	switch {
-	case p.InitializationOptions != nil:
-		return *p.InitializationOptions
-	case p.Meta != nil && p.Meta.Prism != nil:
-		return *p.Meta.Prism
+	first, second := p.InitializationOptions, (*InitializeOptions)(nil)
+	if p.Meta != nil {
+		second = p.Meta.Prism
 	}
-	return InitializeOptions{}
+	switch {
+	case first == nil && second == nil:
+		return InitializeOptions{}
+	case first == nil:
+		return *second
+	}
+	options := *first
+	if second != nil {
+		options.Redact = slices.Concat(first.Redact, second.Redact)
+	}
+	return options
 }
 
 // InitializeOptions are what a client may ask of the connection.
