@@ -18,25 +18,30 @@ type InitializeParams struct {
 	Meta                  *struct {
 		Prism *InitializeOptions `json:"prism,omitempty"`
 	} `json:"_meta,omitempty"`
+
+	// Redact belongs into the options. Since unknown fields are ignored here, a
+	// secret that stands in the wrong place would be lost without a word.
+	Redact []SecretValue `json:"redact,omitempty" validate:"omitempty,max=256,dive"`
 }
 
 // Options are the client's options, from either place; the zero value when it
-// gave none. Of two places the first one counts, but a secret of either is one.
-func (p *InitializeParams) Options() InitializeOptions {
-	first, second := p.InitializationOptions, (*InitializeOptions)(nil)
-	if p.Meta != nil {
-		second = p.Meta.Prism
+// gave none. Of two places the first one counts, but a secret of any is one.
+func (p *InitializeParams) Options() (options InitializeOptions) {
+	var places []*InitializeOptions
+	if p.InitializationOptions != nil {
+		places = append(places, p.InitializationOptions)
 	}
-	switch {
-	case first == nil && second == nil:
-		return InitializeOptions{}
-	case first == nil:
-		return *second
+	if p.Meta != nil && p.Meta.Prism != nil {
+		places = append(places, p.Meta.Prism)
 	}
-	options := *first
-	if second != nil {
-		options.Redact = slices.Concat(first.Redact, second.Redact)
+	secrets := p.Redact
+	for _, place := range places {
+		secrets = slices.Concat(secrets, place.Redact)
 	}
+	if len(places) > 0 {
+		options = *places[0]
+	}
+	options.Redact = secrets
 	return options
 }
 

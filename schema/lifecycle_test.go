@@ -14,7 +14,8 @@ func TestOptionsOfTwoPlaces(t *testing.T) {
 	for params, want := range map[string]schema.InitializeOptions{
 		`{}`:                            {},
 		`{"_meta":{"progressToken":1}}`: {},
-		`{"_meta":{"prism":{"exclude":["a"],"redact":[{"value":"v"}]}}}`: {Exclude: []string{"a"}, Redact: []schema.SecretValue{{Value: "v"}}},
+		`{"redact":[{"value":"w"}],"initializationOptions":{"exclude":["a"]}}`: {Exclude: []string{"a"}, Redact: []schema.SecretValue{{Value: "w"}}},
+		`{"_meta":{"prism":{"exclude":["a"],"redact":[{"value":"v"}]}}}`:       {Exclude: []string{"a"}, Redact: []schema.SecretValue{{Value: "v"}}},
 		`{"initializationOptions":{"redact":[{"value":"u"}]},"_meta":{"prism":{"exclude":["a"],"redact":[{"value":"v"}]}}}`: {
 			Redact: []schema.SecretValue{{Value: "u"}, {Value: "v"}},
 		},

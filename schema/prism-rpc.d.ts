@@ -363,6 +363,8 @@ export interface InitializeParams {
   _meta?: {
     prism?: InitializeOptions | null;
   } | null;
+  /** Redact belongs into the options. Since unknown fields are ignored here, a secret that stands in the wrong place would be lost without a word. */
+  redact?: Array<SecretValueOpen> | null;
 }
 
 /** InitializeResult answers initialize. */
