@@ -2,8 +2,13 @@ package conformance
 
 import (
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	anthropicsdk "github.com/anthropics/anthropic-sdk-go/v2"
@@ -293,6 +298,47 @@ func TestAStreamIsToUsWhatItIsToTheVendor(t *testing.T) {
 			assert.Equal(t, text, ours)
 			assert.Equal(t, row.stop[stop], res.StopReason)
 			assert.Equal(t, [3]int64{input, output, cached}, [3]int64{*res.Usage.InputTokens, *res.Usage.OutputTokens, *res.Usage.CacheReadTokens})
+		})
+	}
+}
+
+// vendorStreams are the recorded streams that the vendor's module brings with
+// its own tests.
+func vendorStreams(t *testing.T) []string {
+	t.Helper()
+	dir, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/anthropics/anthropic-sdk-go/v2").Output()
+	require.NoError(t, err)
+	var files []string
+	require.NoError(t, filepath.WalkDir(strings.TrimSpace(string(dir)), func(path string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(path, ".sse") {
+			files = append(files, path)
+		}
+		return err
+	}))
+	require.NotEmpty(t, files)
+	return files
+}
+
+func TestTheVendorsRecordedStreamsAreReadAsTheVendorDoes(t *testing.T) {
+	stops := map[string]schema.StopReason{"end_turn": schema.StopEndTurn, "tool_use": schema.StopEndTurn, "refusal": schema.StopRefusal, "max_tokens": schema.StopMaxTokens}
+	for _, file := range vendorStreams(t) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			recorded, err := os.ReadFile(file)
+			require.NoError(t, err)
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "text/event-stream")
+				_, _ = w.Write(recorded)
+			}))
+			defer server.Close()
+			o := oracles["anthropic"]
+			text, stop, _, output, _ := o.ask(t, server.URL)
+			p, err := o.open(server.URL)
+			require.NoError(t, err)
+			ours, _, res, err := call(t.Context(), p, "hi")
+			require.NoError(t, err)
+			assert.Equal(t, text, ours)
+			assert.Equal(t, stops[stop], res.StopReason, stop)
+			assert.Equal(t, output, *res.Usage.OutputTokens)
 		})
 	}
 }
