@@ -238,7 +238,16 @@ func (r *Run) reportInjected(injected []schema.Injected, skipped inject.Decision
 		r.emit(&schema.InjectedEvent{EventHeader: r.header(schema.EventInjected, r.turn), Injected: in})
 	}
 	for _, sk := range skipped {
-		r.log(zap.WarnLevel, "injector skipped", sk.Err, zap.String("injector", sk.Name))
+		r.log(zap.WarnLevel, "injector skipped", sk.Err, skippedName(sk), zap.String("reason", string(sk.Reason)))
 		r.emit(&schema.InjectorSkipped{EventHeader: r.header(schema.EventInjectorSkipped, r.turn), Name: sk.Name, Reason: string(sk.Reason)})
 	}
+}
+
+// skippedName is an injector's name for the log, and nothing of a block that
+// came with a request: its title is the client's text.
+func skippedName(d inject.Decision) zap.Field {
+	if d.Origin == "" {
+		return zap.Skip()
+	}
+	return zap.String("injector", d.Name)
 }
