@@ -34,7 +34,9 @@ func BenchmarkCommit(b *testing.B) {
 	require.NoError(b, l.Sync())
 	f, err := os.OpenFile(filepath.Join(dir, "floor"), os.O_CREATE|os.O_WRONLY, 0o600)
 	require.NoError(b, err)
-	defer f.Close()
+	var bare handle
+	require.NoError(b, bare.adopt(f))
+	defer bare.Close()
 
 	var floors, commits []float64
 	at, turn := int64(0), 0
@@ -43,8 +45,8 @@ func BenchmarkCommit(b *testing.B) {
 		record := storetest.Turn(turn, strings.Repeat("answer ", 150))
 		line := seal(record)
 		start := time.Now()
-		_, writeErr := f.WriteAt(line, at)
-		syncErr := datasync(f)
+		_, writeErr := bare.WriteAt(line, at)
+		syncErr := bare.datasync()
 		between := time.Now()
 		commitErr := l.Commit(turn, record)
 		floors = append(floors, float64(between.Sub(start)))

@@ -1,12 +1,5 @@
 package filestore
 
-import (
-	"os"
+import "golang.org/x/sys/unix"
 
-	"golang.org/x/sys/unix"
-)
-
-// datasync makes f's content durable, and of what describes it only its size.
-func datasync(f *os.File) error {
-	return retry(func() error { return unix.Fdatasync(int(f.Fd())) })
-}
+func datasync(descriptor int) error { return unix.Fdatasync(descriptor) }

@@ -133,34 +133,45 @@ func (s *Store) Create(id string, header []byte) (session.Log, error) {
 	} else if begun {
 		return nil, session.ErrExists
 	}
-	h, err := s.take(id)
+	l := s.newLog(id)
+	err := l.hold.take()
 	if locked := (*session.LockedError)(nil); errors.As(err, &locked) {
 		return nil, fmt.Errorf("%w: it is being made", session.ErrExists)
 	} else if err != nil {
 		return nil, err
 	}
-	l, err := s.create(h, header)
-	if err != nil {
-		return nil, errors.Join(err, h.release())
+	if err := l.create(header); err != nil {
+		return nil, errors.Join(err, l.hold.release())
 	}
 	return s.keepOpen(l)
 }
 
-func (s *Store) create(h *hold, header []byte) (*log, error) {
-	if err := s.clear(h.id); err != nil {
-		return nil, err
+// create makes the file of a log that is taken.
+func (l *log) create(header []byte) error {
+	s, id := l.hold.store, l.hold.id
+	if err := s.clear(id); err != nil {
+		return err
 	}
-	f, err := s.sessions.create(logName(h.id))
+	f, err := s.sessions.create(logName(id))
 	if errors.Is(err, fs.ErrExist) {
-		return nil, session.ErrExists
+		return session.ErrExists
 	} else if err != nil {
-		return nil, fmt.Errorf("create session log: %w", err)
+		return fmt.Errorf("create session log: %w", err)
 	}
-	l := &log{hold: h, file: osFile{f}, place: place{seq: sequence.New(h.id)}}
+	if err := l.begin(f, header); err != nil {
+		return errors.Join(err, s.sessions.Remove(logName(id)))
+	}
+	return nil
+}
+
+func (l *log) begin(f *os.File, header []byte) error {
+	if err := l.keep(f, place{seq: sequence.New(l.hold.id)}); err != nil {
+		return err
+	}
 	if err := l.Append(header); err != nil {
-		return nil, errors.Join(err, f.Close(), s.sessions.Remove(logName(h.id)))
+		return errors.Join(err, l.file.Close())
 	}
-	return l, nil
+	return nil
 }
 
 // clear makes way for a new log where a crash left one that was never begun.
@@ -200,32 +211,33 @@ func (s *Store) OpenFrom(id string, from session.Mark, replay func([]byte) error
 	} else if !begun {
 		return nil, session.ErrNotFound
 	}
-	h, err := s.take(id)
-	if err != nil {
+	l := s.newLog(id)
+	if err := l.hold.take(); err != nil {
 		return nil, err
 	}
-	l, err := s.resume(h, from, replay)
-	if err != nil {
-		return nil, errors.Join(err, h.release())
+	if err := l.resume(from, replay); err != nil {
+		return nil, errors.Join(err, l.hold.release())
 	}
 	return s.keepOpen(l)
 }
 
-func (s *Store) resume(h *hold, from session.Mark, replay func([]byte) error) (*log, error) {
-	f, err := s.openLog(h.id, os.O_RDWR)
+// resume opens the file of a log that is taken.
+func (l *log) resume(from session.Mark, replay func([]byte) error) error {
+	s, id := l.hold.store, l.hold.id
+	f, err := s.openLog(id, os.O_RDWR)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	end, err := scanFile(h.id, f, from, replay)
+	end, err := scanFile(id, f, from, replay)
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return errors.Join(err, f.Close())
 	}
-	dropped, kept, err := s.repair(h.id, f, end.end)
+	dropped, kept, err := s.repair(id, f, end.end)
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return errors.Join(err, f.Close())
 	}
-	s.report(h.id, dropped, kept)
-	return &log{hold: h, file: osFile{f}, place: end}, nil
+	s.report(id, dropped, kept)
+	return l.keep(f, end)
 }
 
 // scanFile replays what stands behind from in f, the log of id, which is taken.

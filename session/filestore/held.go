@@ -16,7 +16,7 @@ func (s *Store) reserve(h *hold) error {
 		return fs.ErrClosed
 	}
 	if other := s.held[h.id]; other != nil {
-		return &session.LockedError{PID: os.Getpid(), Since: other.since}
+		return &session.LockedError{PID: os.Getpid(), Since: other.sinceText()}
 	}
 	s.held[h.id] = h
 	return nil

@@ -32,22 +32,31 @@ const maxHolder = 128
 type hold struct {
 	store *Store
 	id    string
-	since string
-	file  *os.File
+	since int64 // Unix ms
+	file  handle
 	log   *log // once it is open; Store.mu guards it
 }
 
 // take takes session id. The error is a *session.LockedError when it is held.
 func (s *Store) take(id string) (*hold, error) {
-	h := &hold{store: s, id: id, since: time.Now().UTC().Format("2006-01-02T15:04:05.000Z07:00")}
-	if err := s.reserve(h); err != nil {
-		return nil, err
+	h := &hold{store: s, id: id}
+	return h, h.take()
+}
+
+func (h *hold) take() error {
+	h.since = time.Now().UnixMilli()
+	if err := h.store.reserve(h); err != nil {
+		return err
 	}
 	if err := h.lock(); err != nil {
-		s.forget(h)
-		return nil, err
+		h.store.forget(h)
+		return err
 	}
-	return h, nil
+	return nil
+}
+
+func (h *hold) sinceText() string {
+	return time.UnixMilli(h.since).UTC().Format("2006-01-02T15:04:05.000Z07:00")
 }
 
 func (h *hold) name() string { return h.id + ".lock" }
@@ -79,8 +88,7 @@ func (h *hold) try() error {
 	if err := h.lockAndSign(f); err != nil {
 		return errors.Join(err, f.Close())
 	}
-	h.file = f
-	return nil
+	return h.file.adopt(f)
 }
 
 func (h *hold) open() (*os.File, error) {
@@ -109,7 +117,7 @@ func (h *hold) lockAndSign(f *os.File) error {
 	if err := f.Truncate(0); err != nil {
 		return err
 	}
-	_, err = f.WriteAt(fmt.Appendf(nil, "%d %s\n", os.Getpid(), h.since), 0)
+	_, err = f.WriteAt(fmt.Appendf(nil, "%d %s\n", os.Getpid(), h.sinceText()), 0)
 	return err
 }
 

@@ -73,11 +73,11 @@ func TestLockOnARemovedFileIsNone(t *testing.T) {
 // would let the second of two openings pass.
 func TestStoreItselfKnowsWhatItHolds(t *testing.T) {
 	store, _ := openWithLock(t, "")
-	first := &hold{store: store, id: "s1", since: "2026-01-02T03:04:05.000Z"}
+	first := &hold{store: store, id: "s1", since: 1767323045000}
 	require.NoError(t, store.reserve(first))
 	var locked *session.LockedError
 	require.ErrorAs(t, store.reserve(&hold{store: store, id: "s1"}), &locked)
-	assert.Equal(t, session.LockedError{PID: os.Getpid(), Since: first.since}, *locked)
+	assert.Equal(t, session.LockedError{PID: os.Getpid(), Since: "2026-01-02T03:04:05.000Z"}, *locked)
 	store.forget(first)
 	assert.NoError(t, store.reserve(first))
 	store.forget(first)

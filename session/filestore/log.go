@@ -15,7 +15,7 @@ import (
 // ErrTooLarge reports a record over MaxRecordBytes.
 var ErrTooLarge = errors.New("record is larger than a log takes")
 
-// A file is what a log needs of *os.File; tests put a failing disk behind it.
+// A file is what a log needs of its handle; tests put a failing disk behind it.
 type file interface {
 	io.ReaderAt
 	io.WriterAt
@@ -24,23 +24,28 @@ type file interface {
 	datasync() error
 }
 
-type osFile struct{ *os.File }
-
-func (f osFile) datasync() error { return datasync(f.File) }
-
 // A log is a session's file, open for writing. Records are written at end and
 // nowhere else, so that a write which failed leaves nothing behind.
 type log struct {
-	hold *hold
+	hold hold
 
 	mu      sync.Mutex // Store.Close comes from elsewhere
-	file    file
+	file    file       // &handle, but for tests
+	handle  handle
 	closed  bool
-	place         // its end: whatever stands behind is no part of it
-	synced  int64 // what stands before it is durable
-	settled bool  // so is the file's name
+	settled bool  // the file's name is durable
 	ragged  bool  // something may stand behind end
 	lost    bool  // a sync failed: see resend
+	place         // its end: whatever stands behind is no part of it
+	synced  int64 // what stands before it is durable
+}
+
+func (s *Store) newLog(id string) *log { return &log{hold: hold{store: s, id: id}} }
+
+// keep makes f the log's file, with its last good record at end.
+func (l *log) keep(f *os.File, end place) error {
+	l.file, l.place = &l.handle, end
+	return l.handle.adopt(f)
 }
 
 // Append implements session.Log. A turn's record may be appended, unsynced,
@@ -102,6 +107,11 @@ func (l *log) Close() error {
 	return errors.Join(l.file.Close(), l.hold.release())
 }
 
+// failed says of which log err is: a handle does not know its name.
+func (l *log) failed(to string, err error) error {
+	return fmt.Errorf("%s session log %s: %w", to, logName(l.hold.id), err)
+}
+
 // write adds record in one write; next is the sequence with it.
 func (l *log) write(record []byte, next sequence.Sequence) error {
 	switch {
@@ -119,7 +129,7 @@ func (l *log) write(record []byte, next sequence.Sequence) error {
 	}
 	line := seal(record)
 	if _, err := l.file.WriteAt(line, l.end); err != nil {
-		return errors.Join(fmt.Errorf("write session log: %w", err), l.cut())
+		return errors.Join(l.failed("write", err), l.cut())
 	}
 	l.place = l.behind(line[:len(line)-1], next)
 	return nil
@@ -131,7 +141,7 @@ func (l *log) cut() error {
 	err := l.file.Truncate(l.end)
 	l.ragged = err != nil
 	if err != nil {
-		return fmt.Errorf("cut session log: %w", err)
+		return l.failed("cut", err)
 	}
 	l.synced = min(l.synced, l.end)
 	return nil
@@ -139,11 +149,11 @@ func (l *log) cut() error {
 
 func (l *log) sync() error {
 	if err := l.resend(); err != nil {
-		return fmt.Errorf("sync session log: %w", err)
+		return l.failed("sync", err)
 	}
 	if err := l.file.datasync(); err != nil {
 		l.lost = true
-		return fmt.Errorf("sync session log: %w", err)
+		return l.failed("sync", err)
 	}
 	l.synced = l.end
 	if l.settled {

@@ -1,0 +1,7 @@
+//go:build unix && !linux && !darwin
+
+package filestore
+
+import "golang.org/x/sys/unix"
+
+func datasync(descriptor int) error { return unix.Fsync(descriptor) }
