@@ -39,7 +39,7 @@ func (s *Session) sentUpTo(turn int) int {
 // itemsUpTo is sentUpTo for the history.
 func (s *Session) itemsUpTo(turn int) int {
 	if turn < len(s.turns) {
-		return s.turns[turn].firstItem
+		return int(s.turns[turn].firstItem)
 	}
 	return s.history.Len()
 }

@@ -237,7 +237,7 @@ func (r *Run) usageEvent(o *outcome) *schema.UsageEvent {
 // the session; mu is held.
 func (s *Session) keep(t *schema.TurnRecord, red *redact.Redactor) {
 	s.hiding.appended(s.history.Len() == 0, red)
-	s.turns = append(s.turns, turnInfo{at: t.At, firstItem: s.history.Len(), cancelled: t.StopReason == schema.StopCancelled})
+	s.turns = append(s.turns, turnInfo{at: timeOf(t.At), firstItem: int32(s.history.Len()), cancelled: t.StopReason == schema.StopCancelled})
 	s.keepReminded(t)
 	for _, m := range t.Messages {
 		s.history.Append(m)

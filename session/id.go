@@ -27,3 +27,15 @@ func randomID(bytes int) string {
 }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+func stampAt(ms int64) string { return stamp(time.UnixMilli(ms)) }
+
+// timeOf is a stamp's time in Unix ms; 0 where a log has what is no time, or
+// none that stamp can write.
+func timeOf(stamp string) int64 {
+	t, err := time.Parse(time.RFC3339, stamp)
+	if year := t.UTC().Year(); err != nil || year < 0 || year > 9999 {
+		return 0
+	}
+	return t.UnixMilli()
+}

@@ -136,7 +136,7 @@ func (s *Session) copyTurns(turn int) ([]any, error) {
 
 // record is what is known of a turn without a log.
 func (t turnInfo) record(n int) *schema.TurnRecord {
-	record := &schema.TurnRecord{RecordHead: head(schema.RecordTurn), Turn: n, At: t.at, StopReason: schema.StopEndTurn, Injected: []schema.Injected{}}
+	record := &schema.TurnRecord{RecordHead: head(schema.RecordTurn), Turn: n, At: stampAt(t.at), StopReason: schema.StopEndTurn, Injected: []schema.Injected{}}
 	if t.cancelled {
 		record.StopReason = schema.StopCancelled
 	}

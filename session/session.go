@@ -54,8 +54,8 @@ type Session struct {
 
 // turnInfo is what a history does not keep of a turn.
 type turnInfo struct {
-	at        string
-	firstItem int // of the history
+	at        int64 // Unix ms; 0: not known
+	firstItem int32 // of the history
 	cancelled bool
 }
 
@@ -210,7 +210,7 @@ func (s *Session) Messages(afterTurn, limit int) *schema.MessagesResult {
 				continue
 			}
 			out.Messages = append(out.Messages, schema.HistoryMessage{
-				Turn: turn, Role: m.Role, Content: m.Content, At: info.at, Cancelled: info.cancelled,
+				Turn: turn, Role: m.Role, Content: m.Content, At: stampAt(info.at), Cancelled: info.cancelled,
 			})
 		}
 	}
@@ -219,7 +219,7 @@ func (s *Session) Messages(afterTurn, limit int) *schema.MessagesResult {
 
 func span(turns []turnInfo, history provider.History, turn int) (first, end int) {
 	if turn < len(turns) {
-		return turns[turn-1].firstItem, turns[turn].firstItem
+		return int(turns[turn-1].firstItem), int(turns[turn].firstItem)
 	}
-	return turns[turn-1].firstItem, history.Len()
+	return int(turns[turn-1].firstItem), history.Len()
 }
