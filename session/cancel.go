@@ -67,7 +67,6 @@ func (s *Session) unqueue(which func(*Run) bool) []*Run {
 			return false
 		}
 		out = append(out, r)
-		s.queueBytes -= r.size
 		return true
 	})
 	return out

@@ -86,7 +86,7 @@ func (m *Manager) evict(s *Session) bool {
 func (s *Session) retire() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.busy() || s.gone || s.settled != nil || len(s.hiding.own) > 0 {
+	if s.busy() || s.gone || s.settled != nil || s.hiding.own != nil {
 		return false
 	}
 	s.gone = true

@@ -250,10 +250,7 @@ func (s *Session) keep(t *schema.TurnRecord, red *redact.Redactor) {
 	s.usage = s.usage.Add(t.Usage)
 	s.counted = countedTokens(t.Usage)
 	s.interrupted = nil
-	if t.Key != "" {
-		s.keys.add(&keyedTurn{hash: t.Key, params: t.Params, result: resultOf(s.id, t)})
-	}
-	s.keys.forget(len(s.turns))
+	s.keepKey(t)
 }
 
 // resultOf is what a committed turn was answered with, but for its message.

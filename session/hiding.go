@@ -58,25 +58,57 @@ func withSecrets(red *redact.Redactor, secrets []schema.SecretValue) (*redact.Re
 
 // hiding is what a session hides, and what its history is known to be free of.
 type hiding struct {
-	own  []schema.SecretValue // beside the manager's
-	base *redact.Redactor     // the manager's that made was made of
-	made *redact.Redactor     // nil until first used, or when nothing is to be hidden
-
+	own    *ownSecrets      // beside the manager's; nil: none
 	freeOf *redact.Redactor // what the history was last searched with
 	free   bool             // that it holds nothing of it
 }
 
+// ownSecrets are a session's. They are replaced, never changed, so that sessions
+// can share them.
+type ownSecrets struct {
+	list []schema.SecretValue
+	base *redact.Redactor // the manager's that made was made of
+	made *redact.Redactor // nil until first used
+}
+
+// secrets are the session's own; mu is held.
+func (s *Session) secrets() []schema.SecretValue {
+	if s.hiding.own == nil {
+		return nil
+	}
+	return s.hiding.own.list
+}
+
+// hide makes secrets the session's own; mu is held.
+func (s *Session) hide(secrets []schema.SecretValue) {
+	s.hiding.own = nil
+	if len(secrets) > 0 {
+		s.hiding.own = &ownSecrets{list: secrets}
+	}
+}
+
+// hideAs lets a session that nobody else knows yet hide what another one does.
+func (s *Session) hideAs(other *Session) {
+	other.mu.Lock()
+	defer other.mu.Unlock()
+	s.hiding.own = other.hiding.own
+}
+
 // redactor knows the manager's secrets and the session's own; mu is held.
 func (s *Session) redactor() *redact.Redactor {
-	h := &s.hiding
-	if base := s.manager.Redactor(); h.made == nil || h.base != base {
-		made, err := withSecrets(base, h.own)
+	base, own := s.manager.Redactor(), s.hiding.own
+	if own == nil {
+		return base
+	}
+	if own.made == nil || own.base != base {
+		made, err := withSecrets(base, own.list)
 		if err != nil {
 			panic("a secret that was taken before is refused: " + err.Error())
 		}
-		h.base, h.made = base, made
+		s.hiding.own = &ownSecrets{own.list, base, made}
+		return made
 	}
-	return h.made
+	return own.made
 }
 
 // maxOwnSecrets bounds what a session learns from its turns.
@@ -85,16 +117,16 @@ const maxOwnSecrets = 4096
 // learn adds secrets to those that the session hides, and returns its
 // redactor; mu is held. Past the bound they are hidden in their turn alone.
 func (s *Session) learn(secrets []schema.SecretValue) (*redact.Redactor, error) {
-	fresh := slices.DeleteFunc(slices.Clone(secrets), func(v schema.SecretValue) bool { return slices.Contains(s.hiding.own, v) })
+	own := s.secrets()
+	fresh := slices.DeleteFunc(slices.Clone(secrets), func(v schema.SecretValue) bool { return slices.Contains(own, v) })
 	if len(fresh) == 0 {
 		return s.redactor(), nil
 	}
 	made, err := withSecrets(s.redactor(), fresh)
-	if err != nil || len(s.hiding.own)+len(fresh) > maxOwnSecrets {
+	if err != nil || len(own)+len(fresh) > maxOwnSecrets {
 		return made, err
 	}
-	s.hiding.own = slices.Concat(s.hiding.own, fresh)
-	s.hiding.made = nil
+	s.hide(slices.Concat(own, fresh))
 	return s.redactor(), nil
 }
 

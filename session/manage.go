@@ -92,8 +92,9 @@ func (m *Manager) Fork(id string, turn int, newID string) (*Session, error) {
 	}
 	s := m.newSession(newID)
 	s.frameKey = from.frameKey
+	s.hideAs(from)
 	from.mu.Lock()
-	s.hiding.own, s.settings = from.hiding.own, hideSettings(from.redactor(), from.settings)
+	s.settings = hideSettings(from.redactor(), from.settings)
 	from.mu.Unlock()
 	if err := s.fill(from, records); err != nil {
 		return nil, errors.Join(err, s.closeLog())

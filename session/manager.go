@@ -120,18 +120,19 @@ func (m *Manager) Open(id string) (*Session, error) {
 // View gives the session of that id for reading: the one in memory, else a
 // copy of the stored one, which takes nothing. Errors: ErrNotFound, ErrStore.
 func (m *Manager) View(id string) (*Session, error) {
-	var own []schema.SecretValue
-	if s := m.inMemory(id); s != nil {
-		if err := s.catchUp(); !errors.Is(err, errGone) {
-			return s, err
+	stale := m.inMemory(id)
+	if stale != nil {
+		if err := stale.catchUp(); !errors.Is(err, errGone) {
+			return stale, err
 		}
-		own = s.hiding.own
 	}
 	if m.cfg.Store == nil {
 		return nil, ErrNotFound
 	}
 	s := m.newSession(id)
-	s.hiding.own = own
+	if stale != nil {
+		s.hideAs(stale)
+	}
 	switch err := m.cfg.Store.Read(id, s.replay); {
 	case errors.Is(err, ErrNotFound):
 		return nil, ErrNotFound
@@ -209,7 +210,7 @@ func (m *Manager) find(id string) (*Session, error) {
 func (m *Manager) load(id string, stale *Session) (*Session, error) {
 	s := m.newSession(id)
 	if stale != nil {
-		s.hiding.own = stale.hiding.own
+		s.hideAs(stale)
 	}
 	log, err := m.cfg.Store.Open(id, s.replay)
 	var locked *LockedError

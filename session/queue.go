@@ -22,12 +22,19 @@ func (s *Session) admits(r *Run, queue bool) error {
 		return &BusyError{Turn: s.runningTurn(), Queued: len(s.queue)}
 	case len(s.queue) >= limits.MaxQueue:
 		return &FullError{Limit: limits.MaxQueue}
-	case len(s.queue) > 0 && s.queueBytes+r.size > limits.MaxQueueBytes:
+	case len(s.queue) > 0 && s.queueBytes()+r.size > limits.MaxQueueBytes:
 		return &FullError{Limit: limits.MaxQueueBytes}
 	case !s.busy() && r.ExpectedTurn > 0 && r.ExpectedTurn != len(s.turns)+1:
 		return &ConflictError{Expected: r.ExpectedTurn, Turn: len(s.turns) + 1}
 	}
 	return nil
+}
+
+func (s *Session) queueBytes() (bytes int) {
+	for _, r := range s.queue {
+		bytes += r.size
+	}
+	return bytes
 }
 
 func (s *Session) runningTurn() int {
@@ -54,7 +61,6 @@ func (s *Session) accept(r *Run, queue bool) (behind int, err error) {
 	}
 	idle := !s.busy()
 	s.queue = append(s.queue, r)
-	s.queueBytes += r.size
 	s.mu.Unlock()
 	if idle {
 		s.manager.schedule(s)
@@ -87,7 +93,6 @@ func (s *Session) take() *Run {
 	}
 	r := s.queue[0]
 	s.queue = slices.Delete(s.queue, 0, 1)
-	s.queueBytes -= r.size
 	r.startedAt, r.after = time.Now(), s.settled
 	if r.asked == nil {
 		r.turn = len(s.turns) + 1

@@ -38,12 +38,31 @@ type keyedTurn struct {
 	result schema.TurnResult
 }
 
-func (k *keys) add(turn *keyedTurn) {
-	if k.byHash == nil {
-		k.byHash = map[string]*keyedTurn{}
+// of is the turn that had the key with that hash; nil for none.
+func (k *keys) of(hash string) *keyedTurn {
+	if k == nil {
+		return nil
 	}
+	return k.byHash[hash]
+}
+
+func (k *keys) add(turn *keyedTurn) {
 	k.byHash[turn.hash] = turn
 	k.order = append(k.order, turn)
+}
+
+// keepKey takes note of a committed turn's key, if it had one, and forgets those
+// of turns that are too old; mu is held.
+func (s *Session) keepKey(t *schema.TurnRecord) {
+	if t.Key != "" {
+		if s.keys == nil {
+			s.keys = &keys{byHash: map[string]*keyedTurn{}}
+		}
+		s.keys.add(&keyedTurn{hash: t.Key, params: t.Params, result: resultOf(s.id, t)})
+	}
+	if s.keys != nil {
+		s.keys.forget(len(s.turns))
+	}
 }
 
 // forget drops the turns that are too old.
@@ -91,7 +110,7 @@ func (s *Session) repeated(ctx context.Context, r *Run) (bool, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if done := s.keys.byHash[r.keyHash]; done != nil {
+	if done := s.keys.of(r.keyHash); done != nil {
 		return true, r.repeat(done, s)
 	}
 	if leader := s.underWay(r.keyHash); leader != nil {
@@ -112,7 +131,7 @@ func (s *Session) underWay(keyHash string) *Run {
 
 // knows tells whether another request with the key came first; mu is held.
 func (s *Session) knows(keyHash string) bool {
-	return keyHash != "" && (s.keys.byHash[keyHash] != nil || s.underWay(keyHash) != nil)
+	return keyHash != "" && (s.keys.of(keyHash) != nil || s.underWay(keyHash) != nil)
 }
 
 // repeat answers r with a committed turn's outcome; the session's mu is held.

@@ -31,16 +31,15 @@ type Session struct {
 	compacted   compacted
 	reminded    *reminded // nil until a reminder was due after a compaction
 	usage       schema.Usage
-	counted     int64   // tokens of the last turn's request and answer; 0: not known, or compacted since
-	rate        float64 // tokens per byte as the provider counts them; 0: not known
-	keys        keys
+	counted     int64    // tokens of the last turn's request and answer; 0: not known, or compacted since
+	rate        float64  // tokens per byte as the provider counts them; 0: not known
+	keys        *keys    // nil: no turn had one
 	noticed     *noticed // nil while there was none
 	interrupted *schema.Interrupted
 	cut         *cutTurn // while replaying
 	running     *Run
-	settled     <-chan struct{} // of the run that ended last; nil once it is closed
-	queue       []*Run          // accepted, not started
-	queueBytes  int
+	settled     <-chan struct{}   // of the run that ended last; nil once it is closed
+	queue       []*Run            // accepted, not started
 	images      map[string][]byte // by SHA-256, where there is no store
 
 	saving sync.RWMutex // read-held from a change of settings until it is saved

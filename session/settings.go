@@ -21,7 +21,7 @@ func (s *Session) configure(settings schema.SessionSettings, secrets []schema.Se
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.hiding.own = secrets
+	s.hide(secrets)
 	if err := checkModel(s.redactor(), settings.Model); err != nil {
 		return err
 	}
