@@ -69,7 +69,7 @@ func (a *anchors) addCases(k *keyword, keyword int32, at int) {
 
 func (a *anchors) addBehind(k *keyword, keyword int32) {
 	for c := range 256 {
-		if k.after.holds(uint64(c)) {
+		if k.after.holds(edgeBehind[c]) {
 			a.add(gram(string([]byte{byte(c)})+k.text), keyword, -1)
 		}
 	}
@@ -161,5 +161,5 @@ func (f *finder) keywordAt(x *anchor, at, from int) bool {
 			return false
 		}
 	}
-	return k.after == anywhere || k.after.holds(f.behind(start))
+	return k.after == anywhere || k.after.holds(f.trailTo(start).edge())
 }

@@ -18,11 +18,10 @@ type place struct{ rule, part, count int32 }
 // begin starts the attempts of the keywords that end at pos.
 func (f *finder) begin(hits []int32) {
 	for _, h := range hits {
-		k := &f.rules.keywords[h]
-		if start := f.pos - len(k.text); !f.swallowed(k.rule) && f.opens(k.after, start) {
+		if k := &f.rules.keywords[h]; !f.swallowed(k.rule) {
 			a := attempt{place: place{rule: k.rule}, start: -1}
 			if k.secret {
-				a.start = start
+				a.start = f.pos - len(k.text)
 			}
 			f.attempts = append(f.attempts, a)
 		}
@@ -38,37 +37,6 @@ func (f *finder) swallowed(rule int32) bool {
 		}
 	}
 	return false
-}
-
-// opens tells whether a keyword may begin at a position: behind its edge, or
-// where a value's occurrence ends, since once that is gone nothing stands
-// before the keyword.
-func (f *finder) opens(after edge, start int) bool {
-	return after == anywhere || after.holds(f.behind(start)) || after == wordStart && f.ended>>(f.pos-start)&1 == 1
-}
-
-// behind is the eight bytes before a position, the last one lowest. The
-// position may be eight bytes before base: a keyword that stays can be shown.
-func (f *finder) behind(pos int) uint64 {
-	out := f.before
-	if pos < f.base {
-		forgotten := 8 * (f.base - pos)
-		return out>>forgotten | f.sooner<<(64-forgotten)
-	}
-	shown := f.text[:pos-f.base]
-	for _, c := range []byte(shown[max(0, len(shown)-8):]) {
-		out = out<<8 | uint64(c)
-	}
-	return out
-}
-
-// lastBefore is the sixteen bytes before a position that is not before base, in
-// two halves, the later one first.
-func (f *finder) lastBefore(pos int) (before, sooner uint64) {
-	if n := pos - f.base; n < 8 {
-		return f.behind(pos), f.sooner<<(8*n) | f.before>>(64-8*n)
-	}
-	return f.behind(pos), f.behind(pos - 8)
 }
 
 // advance lets every attempt take c, which was read last.
@@ -205,14 +173,5 @@ func (f *finder) keyHeld() int {
 	if f.key == 0 {
 		return 0
 	}
-	o := f.rules.open[f.key]
-	if o.length == 0 || f.opens(o.after, f.pos-int(o.length)) {
-		return int(o.length)
-	}
-	for _, o := range f.rules.states[f.key].more {
-		if f.opens(o.after, f.pos-int(o.length)) {
-			return int(o.length)
-		}
-	}
-	return 0
+	return int(f.rules.states[f.key].held)
 }

@@ -18,15 +18,18 @@ type pattern struct {
 
 const none = -1
 
-// An automaton is Aho and Corasick's, kept sparse: a state is a beginning of
-// some pattern, states are numbered breadth first, and so the children of one
-// are neighbours.
+// An automaton is Aho and Corasick's, kept sparse but for its first rows, in
+// which texts are most of the time: a state is a beginning of some pattern,
+// states are numbered breadth first, and so the children of one are
+// neighbours.
 type automaton struct {
 	patterns []pattern // sorted by text, each text once
 	shorter  []int32   // by pattern: the next shorter word pattern it ends with
 	states   []state   // and one more, which ends the last one's children
 	bytes    []byte    // by state: the last byte of what it stands for
-	root     [256]int32
+	firstEnd int32     // the first state where a pattern ends
+
+	near [][256]int32 // by state and byte, for the root and its children: the next state
 }
 
 // A state stands for the longest end of the text read that begins a pattern.
@@ -60,6 +63,7 @@ type group struct{ lo, hi, depth int32 }
 func (a *automaton) grow() {
 	groups := make([]group, 1, cap(a.states))
 	groups[0].hi = int32(len(a.patterns))
+	a.near = make([][256]int32, 1)
 	a.states = append(a.states, state{whole: none, word: none})
 	a.bytes = append(a.bytes, 0)
 	for s := int32(0); int(s) < len(a.states); s++ {
@@ -77,7 +81,21 @@ func (a *automaton) grow() {
 		}
 		groups = a.branch(s, g, groups)
 	}
+	a.firstEnd = int32(slices.IndexFunc(a.states, func(s state) bool { return s.ends() }))
 	a.states = append(a.states, state{first: int32(len(a.states))})
+	a.flatten()
+}
+
+// flatten makes the rows of near behind the first, which grow has made.
+func (a *automaton) flatten() {
+	a.near = slices.Grow(a.near, int(a.states[1].first)-1)
+	for s := int32(1); s < a.states[1].first; s++ {
+		row := a.near[0]
+		for child := a.states[s].first; child < a.states[s+1].first; child++ {
+			row[a.bytes[child]] = child
+		}
+		a.near = append(a.near, row)
+	}
 }
 
 // inherit gives s what its longest proper end has, which is complete: it is
@@ -107,7 +125,7 @@ func (a *automaton) branch(s int32, g group, groups []group) []group {
 		child := int32(len(a.states))
 		fail := int32(0)
 		if s == 0 {
-			a.root[c] = child
+			a.near[0][c] = child
 		} else {
 			fail = a.next(a.states[s].fail, c)
 		}
@@ -121,28 +139,24 @@ func (a *automaton) branch(s int32, g group, groups []group) []group {
 
 // next is the state after s and c.
 func (a *automaton) next(s int32, c byte) int32 {
-	for s != 0 {
+	if int(s) < len(a.near) {
+		return a.near[s][c]
+	}
+	return a.further(s, c)
+}
+
+func (a *automaton) further(s int32, c byte) int32 {
+	for int(s) >= len(a.near) {
 		st := &a.states[s]
 		if i := bytes.IndexByte(a.bytes[st.first:a.states[s+1].first], c); i >= 0 {
 			return st.first + int32(i)
 		}
 		s = st.fail
 	}
-	return a.root[c]
+	return a.near[s][c]
 }
 
-// found stands for all states where a pattern ends.
-const found = -1
+// ends tells whether a pattern ends in s.
+func (a *automaton) ends(s int32) bool { return s >= a.firstEnd && a.states[s].ends() }
 
-// after is next where no pattern ends, else found.
-func (a *automaton) after(s int32, c byte) int32 {
-	if a == nil {
-		return 0
-	}
-	if s = a.next(s, c); s != 0 {
-		if st := &a.states[s]; st.whole != none || st.word != none {
-			return found
-		}
-	}
-	return s
-}
+func (s *state) ends() bool { return s.whole != none || s.word != none }

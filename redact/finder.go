@@ -18,9 +18,9 @@ type finder struct {
 	rules  *ruleset   // nil without
 	text   string     // from base on
 	base   int
-	before uint64 // the eight bytes before base, the last one lowest, zeros where there are none
-	sooner uint64 // the eight before these
+	before byte   // the one before base; 0 at the beginning
 	pos    int    // how much was read
+	trail  trail  // before pos
 	state  int32  // of auto
 	key    uint16 // of rules
 
@@ -55,8 +55,10 @@ func (f *finder) read(c byte) {
 	if f.fresh.end > 0 {
 		f.settle(c)
 	}
+	before := f.edge()
 	f.pos++
 	f.ended <<= 1
+	f.trail = f.trail.follow(c)
 	if f.digits > 0 {
 		f.takeDigit(c)
 	}
@@ -64,18 +66,27 @@ func (f *finder) read(c byte) {
 		f.readValue(c)
 	}
 	if f.rules != nil {
-		f.readKey(c)
+		f.readKey(before, c)
 	}
 	if len(f.waiting) > 0 {
 		f.giveUp()
 	}
 }
 
-func (f *finder) readKey(c byte) {
+// edge is what is before pos. A word may start where a value's occurrence
+// ends: once that is gone, nothing stands before it.
+func (f *finder) edge() edge {
+	if f.ended&1 == 1 {
+		return f.trail.edge() | wordStart
+	}
+	return f.trail.edge()
+}
+
+func (f *finder) readKey(before edge, c byte) {
 	if len(f.attempts) > 0 {
 		f.advance(c)
 	}
-	next := f.rules.after(f.key, c)
+	next := f.rules.after(f.key, before, c)
 	f.key = next &^ ends
 	if next&ends != 0 {
 		f.begin(f.rules.states[f.key].hits)
@@ -166,7 +177,7 @@ func (f *finder) opensWord(sp span) bool {
 
 func (f *finder) at(i int) byte {
 	if i < f.base {
-		return byte(f.before >> (8 * (f.base - 1 - i)))
+		return f.before // no word that is still looked for begins before base
 	}
 	return f.text[i-f.base]
 }

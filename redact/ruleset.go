@@ -14,11 +14,10 @@ type ruleset struct {
 	longest  int // keyword
 	anchors  *anchors
 
-	columns [256]uint8 // of next, by byte; 0 are those that no keyword has
+	columns [allEdges + 1][256]uint8 // of next, by the edges before a byte and the byte; 0 are those that no keyword has
 	width   int
 	next    []uint16 // state, by state before and column; with ends, where keywords end
 	states  []keyState
-	open    []opening // by state: the longest beginning of a secret keyword, or none
 
 	inside [][]bool // by rule and another: the last run of the one takes all bytes of the other
 }
@@ -37,14 +36,8 @@ const ends = 1 << 15
 // A keyState stands for the beginnings of keywords that the text read ends
 // with.
 type keyState struct {
-	hits []int32   // the keywords that end here
-	more []opening // beginnings of secret ones but the longest, longest first
-}
-
-// An opening is the beginning of a keyword; none has no length.
-type opening struct {
-	length uint8
-	after  edge
+	hits []int32 // the keywords that end here
+	held uint8   // length of the longest beginning of a secret one
 }
 
 var (
@@ -52,12 +45,10 @@ var (
 	strictRules  = sync.OnceValue(func() *ruleset { return newRuleset(append(formats(), assignments()...)) })
 )
 
-// after is the state after another and c, with ends where keywords end.
-func (s *ruleset) after(key uint16, c byte) uint16 {
-	if s == nil {
-		return 0
-	}
-	return s.next[int(key)*s.width+int(s.columns[c])]
+// after is the state after another and c, which stands behind an edge; with
+// ends where keywords end.
+func (s *ruleset) after(key uint16, before edge, c byte) uint16 {
+	return s.next[int(key)*s.width+int(s.columns[before&allEdges][c])]
 }
 
 func newRuleset(rules []rule) *ruleset {
@@ -117,6 +108,7 @@ type grower struct {
 	sets   [][]progress
 	number map[string]uint16
 	begun  [][]progress // by column: the keywords that begin so
+	bytes  []byte       // by column
 
 	scratch []progress
 	key     []byte
@@ -135,30 +127,50 @@ func (s *ruleset) grow() {
 	}
 }
 
-// column gives a column to each byte that a keyword has.
+// column gives columns to each byte that a keyword has.
 func (g *grower) column() {
-	g.width = 1
-	g.begun = make([][]progress, 1, 80)
+	var used bits256
+	var heads [256][]progress
 	for k := range g.keywords {
 		kw := &g.keywords[k]
 		for at := range len(kw.text) {
 			for _, c := range cases(kw, at) {
-				g.use(c)
+				used.set(c)
 				if at == 0 {
-					col := g.columns[c]
-					g.begun[col] = append(g.begun[col], progress{int32(k), 1})
+					heads[c] = append(heads[c], progress{int32(k), 1})
 				}
 			}
 		}
 	}
+	g.begun, g.bytes = make([][]progress, 1, 128), make([]byte, 1, 128)
+	for c := range 256 {
+		if used.has(byte(c)) {
+			g.split(byte(c), heads[c])
+		}
+	}
+	g.width = len(g.begun)
 	g.next = make([]uint16, 0, 1200*g.width)
 }
 
-func (g *grower) use(c byte) {
-	if g.columns[c] == 0 {
-		g.columns[c] = uint8(g.width)
-		g.begun = append(g.begun, nil)
-		g.width++
+// split gives c a column for each choice that edges make of the keywords that
+// begin with it.
+func (g *grower) split(c byte, heads []progress) {
+	first := len(g.begun)
+	for here := range allEdges + 1 {
+		var begun []progress
+		for _, p := range heads {
+			if g.keywords[p.keyword].after.holds(here) {
+				begun = append(begun, p)
+			}
+		}
+		col := first
+		for col < len(g.begun) && !slices.Equal(g.begun[col], begun) {
+			col++
+		}
+		if col == len(g.begun) {
+			g.begun, g.bytes = append(g.begun, begun), append(g.bytes, c)
+		}
+		g.columns[here][c] = uint8(col)
 	}
 }
 
@@ -175,10 +187,17 @@ func (g *grower) follow(i int) {
 		for _, c := range cases(kw, int(p.read)) {
 			if !done.has(c) {
 				done.set(c)
-				to := g.state(g.following(g.sets[i], c))
-				g.next[i*g.width+int(g.columns[c])] = to
+				g.followBy(i, c)
 			}
 		}
+	}
+}
+
+// followBy fills the columns of c in the row of a state.
+func (g *grower) followBy(i int, c byte) {
+	for col := int(g.columns[anywhere][c]); col < g.width && g.bytes[col] == c; col++ {
+		to := g.state(g.following(g.sets[i], col))
+		g.next[i*g.width+col] = to
 	}
 }
 
@@ -191,16 +210,17 @@ func cases(kw *keyword, at int) []byte {
 	return []byte{c}
 }
 
-// following is the set behind a set and c: those that were read furthest
+// following is the set behind a set and a column: those that were read furthest
 // first.
-func (g *grower) following(set []progress, c byte) []progress {
+func (g *grower) following(set []progress, col int) []progress {
+	c := g.bytes[col]
 	g.scratch = g.scratch[:0]
 	for _, p := range set {
 		if kw := &g.keywords[p.keyword]; int(p.read) < len(kw.text) && kw.matches(int(p.read), c) {
 			g.scratch = append(g.scratch, progress{p.keyword, p.read + 1})
 		}
 	}
-	g.scratch = append(g.scratch, g.begun[g.columns[c]]...)
+	g.scratch = append(g.scratch, g.begun[col]...)
 	return g.scratch
 }
 
@@ -214,8 +234,7 @@ func (g *grower) state(set []progress) uint16 {
 		return n
 	}
 	n := uint16(len(g.sets))
-	described, open := g.describe(set)
-	g.open = append(g.open, open)
+	described := g.describe(set)
 	if described.hits != nil {
 		n |= ends
 	}
@@ -226,21 +245,14 @@ func (g *grower) state(set []progress) uint16 {
 	return n
 }
 
-func (g *grower) describe(set []progress) (s keyState, longest opening) {
-	var open []opening
+func (g *grower) describe(set []progress) (s keyState) {
 	for _, p := range set {
 		switch kw := &g.keywords[p.keyword]; {
 		case int(p.read) == len(kw.text):
 			s.hits = append(s.hits, p.keyword)
 		case kw.secret:
-			if o := (opening{p.read, kw.after}); !slices.Contains(open, o) {
-				open = append(open, o)
-			}
+			s.held = max(s.held, p.read)
 		}
 	}
-	if open == nil {
-		return s, opening{}
-	}
-	s.more = open[1:]
-	return s, open[0]
+	return s
 }

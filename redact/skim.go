@@ -45,38 +45,70 @@ func (f *finder) scan() {
 // glide reads up to the next byte with which something ends, where nothing is
 // under way. It does what read does, in less time.
 func (f *finder) glide() {
-	if len(f.attempts) > 0 || f.digits > 0 || f.fresh.end > 0 || len(f.waiting) > 0 {
+	if f.underWay() {
 		return
 	}
-	text := f.text[f.pos-f.base:]
-	n, key, state := 0, f.key, f.state
+	text, rules, auto := f.text[f.pos-f.base:], f.rules, f.auto
+	if rules == nil {
+		rules = noRuleset
+	}
+	if auto == nil {
+		auto = noPatterns
+	}
+	n, key, state, trail, before := 0, f.key, f.state, f.trail, f.edge()
 	for n < len(text) {
-		nextKey, nextState := f.rules.after(key, text[n]), f.auto.after(state, text[n])
-		if nextKey&ends != 0 || nextState == found {
+		c := text[n]
+		nextKey, nextState := rules.after(key, before, c), auto.next(state, c)
+		if nextKey&ends != 0 || auto.ends(nextState) {
 			break
 		}
-		key, state = nextKey, nextState
+		key, state, trail = nextKey, nextState, trail.follow(c)
+		before = trail.edge()
 		n++
 	}
-	f.key, f.state = key, state
+	f.key, f.state, f.trail = key, state, trail
 	f.pos += n
 	f.ended <<= n
 }
+
+// What to read by where there are no rules, or no values: nothing ever begins.
+var (
+	noRuleset  = &ruleset{width: 1, next: make([]uint16, 1)}
+	noPatterns = &automaton{near: make([][256]int32, 1), firstEnd: math.MaxInt32}
+)
 
 // far is where the next occurrence is when there is none.
 const far = math.MaxInt
 
 // idle tells whether what was read begins nothing, nor lets anything begin.
 func (f *finder) idle() bool {
-	return f.held() == 0 && f.ended&1 == 0 && f.key == 0 && len(f.attempts) == 0 && f.digits == 0 && f.fresh.end == 0 && len(f.waiting) == 0
+	return f.held() == 0 && f.ended&1 == 0 && f.key == 0 && !f.underWay()
+}
+
+// underWay tells whether what was found is still to be decided about.
+func (f *finder) underWay() bool {
+	return len(f.attempts) > 0 || f.digits > 0 || f.fresh.end > 0 || len(f.waiting) > 0
 }
 
 // jump goes on to a position while idle.
 func (f *finder) jump(to int) {
 	if to > f.pos {
 		f.ended <<= to - f.pos
+		f.trail = f.trailTo(to)
 		f.pos, f.state = to, 0
 	}
+}
+
+// trailTo is the trail before a position that is not before pos.
+func (f *finder) trailTo(to int) trail {
+	if to-f.pos >= 8 {
+		return trailOf(f.text[to-f.base-8 : to-f.base])
+	}
+	t := f.trail
+	for _, c := range []byte(f.text[f.pos-f.base : to-f.base]) {
+		t = t.follow(c)
+	}
+	return t
 }
 
 func (f *finder) nextValue() int {

@@ -77,7 +77,7 @@ func (s *Stream) release(to int) string {
 		return ""
 	}
 	out := s.redacted(to)
-	f.before, f.sooner = f.lastBefore(to)
+	f.before = f.text[to-f.base-1]
 	f.text = f.text[to-f.base:]
 	f.base = to
 	return out
