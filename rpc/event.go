@@ -24,11 +24,17 @@ type events struct {
 	scratch  []byte
 }
 
-// An eventTail is the newest event of a session on this connection.
+// An eventTail is the newest event of a session on this connection. It stays as
+// long as that.
 type eventTail struct {
-	seq   uint64
-	delta deltaRef
-	grows bool // it is a delta of the run and type below
+	seq  uint64
+	open *openDelta // nil: nothing may become part of it
+}
+
+// An openDelta is an event that more text of its run and type may become part
+// of.
+type openDelta struct {
+	ref   deltaRef
 	runID string
 	kind  schema.EventType
 }
@@ -50,7 +56,7 @@ func (s *events) lastSeq(sessionID string) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if tail := s.sessions[sessionID]; tail != nil {
-		tail.grows = false // who knows the number takes the event as it is now
+		tail.open = nil // who knows the number takes the event as it is now
 		return tail.seq
 	}
 	return 0
@@ -92,7 +98,7 @@ func (s *events) eventLocked(tail *eventTail, ev schema.Event) error {
 		return err
 	}
 	tail.seq++
-	tail.grows = false
+	tail.open = nil
 	return nil
 }
 
@@ -100,17 +106,22 @@ func (s *events) eventLocked(tail *eventTail, ev schema.Event) error {
 // than a message may be.
 func (s *events) deltaLocked(tail *eventTail, h *schema.EventHeader, text string) {
 	room := s.sizes.room() - len(deltaEnd)
-	if tail.grows && tail.runID == h.RunID && tail.kind == h.Type && s.w.grow(tail.delta, text, min(room, deltaSize)) {
+	open := tail.open
+	if open != nil && open.runID == h.RunID && open.kind == h.Type && s.w.grow(open.ref, text, min(room, deltaSize)) {
 		h.Seq = tail.seq
 		return
 	}
+	if open == nil {
+		open = &openDelta{}
+		tail.open = open
+	}
+	open.runID, open.kind = h.RunID, h.Type
 	for {
 		tail.seq++
 		h.Seq = tail.seq
 		s.scratch = appendDeltaHead(s.scratch[:0], h)
 		n := fitting(text, room-len(s.scratch))
-		tail.delta = s.w.delta(s.scratch, text[:n])
-		tail.grows, tail.runID, tail.kind = true, h.RunID, h.Type
+		open.ref = s.w.delta(s.scratch, text[:n])
 		if text = text[n:]; text == "" {
 			return
 		}
