@@ -71,9 +71,9 @@ const (
 )
 
 func openMock(cfg *config.Config) (provider.Provider, error) {
-	idle := mock.WithIdleTimeout(time.Duration(cfg.ProviderTimeout))
+	options := []mock.Option{mock.WithIdleTimeout(time.Duration(cfg.ProviderTimeout)), mock.WithoutRequests()}
 	if cfg.MockScript == "" {
-		return mock.New(idle), nil
+		return mock.New(options...), nil
 	}
 	text, err := config.ReadFile(cfg.MockScript, maxScript)
 	if err != nil {
@@ -87,7 +87,7 @@ func openMock(cfg *config.Config) (provider.Provider, error) {
 	case err != nil:
 		return nil, cfg.Bad("mockScript", "can't be read: "+config.Reason(err), "")
 	}
-	return mock.New(idle, mock.WithScript(script)), nil
+	return mock.New(append(options, mock.WithScript(script))...), nil
 }
 
 func openEndpoint(cfg *config.Config, e *config.Endpoint) (provider.Provider, error) {

@@ -26,6 +26,7 @@ const ignoreFor = 10 * time.Second
 // concurrent use.
 type Provider struct {
 	idle     time.Duration
+	forgets  bool          // what it is asked
 	released chan struct{} // closed by Close
 
 	mu       sync.Mutex
@@ -56,6 +57,10 @@ func WithIdleTimeout(d time.Duration) Option {
 	}
 }
 
+// WithoutRequests remembers no request, for a program that runs for long and
+// does not look at them.
+func WithoutRequests() Option { return func(p *Provider) { p.forgets = true } }
+
 // New makes a provider.
 func New(opts ...Option) *Provider {
 	p := &Provider{idle: DefaultIdle, released: make(chan struct{})}
@@ -79,8 +84,9 @@ func (p *Provider) Close() {
 	}
 }
 
-// Requests returns what was asked, in order; of more than 10,000 requests, the
-// newest 5,000 at least. They must not be changed.
+// Requests returns what was asked, in order, unless WithoutRequests was given;
+// of more than 10,000 requests, the newest 5,000 at least. They must not be
+// changed.
 func (p *Provider) Requests() []*provider.Request {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,11 +121,7 @@ func (p *Provider) Stream(ctx context.Context, req *provider.Request, emit func(
 func (p *Provider) next(req *provider.Request) (Entry, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.requests) == maxKept {
-		p.requests = slices.Delete(p.requests, 0, maxKept/2)
-	}
-	p.requests = append(p.requests, req)
-
+	p.note(req)
 	input := inputOf(req)
 	for _, s := range p.script {
 		if s.Match != nil && s.left() && s.Match.MatchString(input) {
@@ -132,6 +134,17 @@ func (p *Provider) next(req *provider.Request) (Entry, bool) {
 		}
 	}
 	return Entry{}, false
+}
+
+// note remembers req; mu is held.
+func (p *Provider) note(req *provider.Request) {
+	if p.forgets {
+		return
+	}
+	if len(p.requests) == maxKept {
+		p.requests = slices.Delete(p.requests, 0, maxKept/2)
+	}
+	p.requests = append(p.requests, req)
 }
 
 // scripted is an entry with the number of calls that it has answered.

@@ -209,3 +209,13 @@ func TestCallsAtOnceAreAllKept(t *testing.T) {
 	wg.Wait()
 	assert.Len(t, p.Requests(), 50)
 }
+
+func TestRequestsAreForgottenOnDemand(t *testing.T) {
+	p := New(WithoutRequests(), WithScript([]Entry{{Text: "one"}}))
+	for _, want := range []string{"one", "You |said: |x"} {
+		text, _, err := ask(t.Context(), p, asking("x"))
+		require.NoError(t, err)
+		assert.Equal(t, want, text)
+	}
+	assert.Empty(t, p.Requests())
+}
