@@ -25,7 +25,7 @@ type Ambient struct {
 // rendersAmbient tells whether the session's turns carry ambient blocks (A1);
 // mu is held.
 func (s *Session) rendersAmbient() bool {
-	if own := s.settings.ContextInjections; own != nil {
+	if own := s.settings().ContextInjections; own != nil {
 		return *own
 	}
 	return s.manager.cfg.Ambient.On

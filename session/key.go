@@ -37,7 +37,7 @@ func (k *frameKey) String() string { return hex.EncodeToString(k[:]) }
 // replayHeader takes a log's first record. A log without a key gets one that
 // lasts as long as the process.
 func (s *Session) replayHeader(r *schema.SessionRecord) error {
-	s.settings = r.Settings
+	s.set(r.Settings)
 	if r.Key == "" {
 		return nil
 	}

@@ -157,7 +157,7 @@ func (s *Session) create() error {
 		return storeFailed(errGone) // whoever writes has woken the session before
 	}
 	s.mu.Lock()
-	settings := s.settings
+	settings := s.settings()
 	s.mu.Unlock()
 	b, err := json.Marshal(&schema.SessionRecord{
 		RecordHead: head(schema.RecordSession), ID: s.id, CreatedAt: stamp(time.Now()), Key: s.frameKey.String(), Settings: settings,
@@ -220,7 +220,7 @@ func (s *Session) replay(record []byte) error {
 	case schema.RecordSession:
 		return replayAs(record, s.replayHeader)
 	case schema.RecordSettings:
-		return replayAs(record, func(r *schema.SettingsRecord) error { s.settings = r.Settings; return nil })
+		return replayAs(record, func(r *schema.SettingsRecord) error { s.set(r.Settings); return nil })
 	case schema.RecordStarted:
 		return s.replayStarted(record)
 	case schema.RecordPartial:

@@ -94,7 +94,7 @@ func (m *Manager) Fork(id string, turn int, newID string) (*Session, error) {
 	s.frameKey = from.frameKey
 	s.hideAs(from)
 	from.mu.Lock()
-	s.settings = hideSettings(from.redactor(), from.settings)
+	s.set(hideSettings(from.redactor(), from.settings()))
 	from.mu.Unlock()
 	if err := s.fill(from, records); err != nil {
 		return nil, errors.Join(err, s.closeLog())

@@ -65,7 +65,7 @@ func (s *Session) frozen() *Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := &Session{
-		id: s.id, manager: s.manager, frameKey: s.frameKey, hiding: s.hiding, settings: s.settings,
+		id: s.id, manager: s.manager, frameKey: s.frameKey, hiding: s.hiding, title: s.title, untitled: s.untitled,
 		turns: s.turns, history: s.history, compacted: s.compacted, counted: s.counted, rate: s.rate,
 		images: maps.Clone(s.images),
 	}

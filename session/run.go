@@ -308,7 +308,7 @@ func (s *Session) chosen(turn, without []string) ([]inject.Resolved, error) {
 		return registry.Resolve(turn)
 	}
 	s.mu.Lock()
-	names, own := s.names(), s.settings.InstructionInjectors != nil
+	names, own := s.names(), s.settings().InstructionInjectors != nil
 	s.mu.Unlock()
 	find := registry.Resolve
 	if !own && s.manager.cfg.NamesFromFile {

@@ -18,15 +18,16 @@ type Session struct {
 
 	mu          sync.Mutex // never held across a provider call or a file's sync
 	hiding      hiding
-	settings    schema.SessionSettings
-	edits       uint32     // of the settings, so far
-	doomed      bool       // about to be deleted: it takes no more turns
-	splices     *splices   // nil: there never was one
-	gone        bool       // no longer the manager's; see release
-	resting     bool       // its log was let go of; see rest
-	unsynced    bool       // its log holds more than is durable; guarded by logMu
-	usedAt      int64      // when a run ended last, or somebody wanted to write; Unix ms
-	turns       []turnInfo // committed, from turn 1
+	title       string
+	untitled    *schema.SessionSettings // the settings but for the title; nil: none. Replaced, never changed
+	edits       uint32                  // of the settings, so far
+	doomed      bool                    // about to be deleted: it takes no more turns
+	gone        bool                    // no longer the manager's; see release
+	resting     bool                    // its log was let go of; see rest
+	unsynced    bool                    // its log holds more than is durable; guarded by logMu
+	splices     *splices                // nil: there never was one
+	usedAt      int64                   // when a run ended last, or somebody wanted to write; Unix ms
+	turns       []turnInfo              // committed, from turn 1
 	history     provider.History
 	compacted   compacted
 	reminded    *reminded // nil until a reminder was due after a compaction
@@ -132,7 +133,7 @@ func (s *Session) State() *schema.SessionState {
 		Status:               s.status(),
 		Queue:                []schema.QueuedTurn{},
 		Model:                red.Text(s.model(), nil),
-		Title:                red.Text(s.settings.Title, nil),
+		Title:                red.Text(s.title, nil),
 		Instructions:         red.Text(s.base(), nil),
 		InstructionInjectors: hideList(s.names(), red),
 		ContextInjections:    s.rendersAmbient(),
@@ -161,22 +162,22 @@ const previewBytes = 200
 func (s *Session) busy() bool { return s.running != nil || len(s.queue) > 0 }
 
 func (s *Session) model() string {
-	if s.settings.Model != "" {
-		return s.settings.Model
+	if own := s.settings().Model; own != "" {
+		return own
 	}
 	return s.manager.cfg.Model
 }
 
 func (s *Session) base() string {
-	if s.settings.Instructions != nil {
-		return *s.settings.Instructions
+	if own := s.settings().Instructions; own != nil {
+		return *own
 	}
 	return s.manager.cfg.Base
 }
 
 func (s *Session) names() []string {
-	if s.settings.InstructionInjectors != nil {
-		return s.settings.InstructionInjectors
+	if own := s.settings().InstructionInjectors; own != nil {
+		return own
 	}
 	return s.manager.cfg.Names
 }

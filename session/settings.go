@@ -1,6 +1,7 @@
 package session
 
 import (
+	"reflect"
 	"strings"
 	"time"
 
@@ -10,6 +11,25 @@ import (
 	"github.com/prism-rpc/prism-rpc/redact"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
+
+// settings are the session's own; mu is held.
+func (s *Session) settings() (own schema.SessionSettings) {
+	if s.untitled != nil {
+		own = *s.untitled
+	}
+	own.Title = s.title
+	return own
+}
+
+// set gives the session settings of its own; mu is held. Most sessions have a
+// title alone.
+func (s *Session) set(own schema.SessionSettings) {
+	s.title, own.Title = own.Title, ""
+	s.untitled = nil
+	if !reflect.ValueOf(own).IsZero() {
+		s.untitled = &own
+	}
+}
 
 // configure gives a new session its own settings.
 func (s *Session) configure(settings schema.SessionSettings, secrets []schema.SecretValue) error {
@@ -25,7 +45,7 @@ func (s *Session) configure(settings schema.SessionSettings, secrets []schema.Se
 	if err := checkModel(s.redactor(), settings.Model); err != nil {
 		return err
 	}
-	s.settings = hideSettings(s.redactor(), settings)
+	s.set(hideSettings(s.redactor(), settings))
 	return nil
 }
 
@@ -90,8 +110,8 @@ func (s *Session) edit(p *schema.UpdateSessionParams) (edit uint32, before schem
 	if err := checkModel(s.redactor(), p.Model.Value); err != nil {
 		return 0, before, err
 	}
-	before = s.settings
-	s.settings = hideSettings(s.redactor(), patched(before, p))
+	before = s.settings()
+	s.set(hideSettings(s.redactor(), patched(before, p)))
 	s.edits++
 	return s.edits, before, nil
 }
@@ -129,7 +149,7 @@ func (s *Session) takeBack(edit uint32, before schema.SessionSettings) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.edits == edit {
-		s.settings = before
+		s.set(before)
 	}
 }
 
@@ -145,7 +165,7 @@ func (s *Session) saveSettings() error {
 func (s *Session) logSettings() error {
 	return s.appendMade(func() ([]byte, error) {
 		s.mu.Lock()
-		settings := s.settings
+		settings := s.settings()
 		s.mu.Unlock()
 		return json.Marshal(&schema.SettingsRecord{RecordHead: head(schema.RecordSettings), At: stamp(time.Now()), Settings: settings})
 	})
@@ -158,9 +178,9 @@ const titleBytes = 80
 // logged with that input's turn.
 func (s *Session) entitle(r *Run) error {
 	s.mu.Lock()
-	named := s.settings.Title != "" || len(s.turns) > 0
+	named := s.title != "" || len(s.turns) > 0
 	if !named {
-		s.settings.Title = titleOf(schema.PlainText(r.input))
+		s.title = titleOf(schema.PlainText(r.input))
 	}
 	s.mu.Unlock()
 	if named {
@@ -172,7 +192,7 @@ func (s *Session) entitle(r *Run) error {
 func titleOf(text string) string {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" {
-			return plain.Text(line, titleBytes)
+			return strings.Clone(plain.Text(line, titleBytes)) // lest it keep the whole text in memory
 		}
 	}
 	return ""
