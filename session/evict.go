@@ -11,13 +11,7 @@ import "go.uber.org/zap"
 const triedAtOnce = 16
 
 // used notes that s is in use; mu is held.
-func (m *Manager) used(s *Session) {
-	if s.place == nil {
-		s.place = m.order.PushBack(s)
-		return
-	}
-	m.order.MoveToBack(s.place)
-}
+func (m *Manager) used(s *Session) { m.order.toBack(s) }
 
 // forget takes s out of memory; mu is held.
 func (m *Manager) forget(s *Session) {
@@ -25,10 +19,7 @@ func (m *Manager) forget(s *Session) {
 		delete(m.sessions, s.id)
 		m.sent.drop(s.id)
 	}
-	if s.place != nil {
-		m.order.Remove(s.place)
-		s.place = nil
-	}
+	m.order.remove(s)
 }
 
 // discard takes a session out of memory of which the log says something else;
@@ -51,12 +42,11 @@ func (m *Manager) trim() {
 		return
 	}
 	for range triedAtOnce {
-		if m.order.Len()-m.running-len(m.ready) <= m.cfg.Limits.MaxIdle {
+		if m.order.len-m.running-len(m.ready) <= m.cfg.Limits.MaxIdle {
 			return
 		}
-		oldest, ok := m.order.Front().Value.(*Session)
-		if !ok || !m.evict(oldest) {
-			m.order.MoveToBack(m.order.Front())
+		if oldest := m.order.first; !m.evict(oldest) {
+			m.order.toBack(oldest)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"container/list"
 	"context"
 	"sync"
 
@@ -49,7 +48,7 @@ type Session struct {
 	log   Log        // nil until the first record, and while the session rests
 	mark  Mark       // to where the log was read, while it rests
 
-	place *list.Element // in manager.order; guarded by manager.mu
+	before, after *Session // in manager.order; guarded by manager.mu
 }
 
 // turnInfo is what a history does not keep of a turn.
