@@ -36,7 +36,8 @@ func (m *Manager) discard(s *Session) {
 	m.forget(s)
 }
 
-// trim lets go of the sessions beyond those that may stay; mu is held.
+// trim lets go of the sessions beyond those that may stay, but never of the one
+// that was used last: whoever asked for it is about to work with it. mu is held.
 func (m *Manager) trim() {
 	if m.cfg.Store == nil {
 		return
@@ -45,8 +46,13 @@ func (m *Manager) trim() {
 		if m.order.len-m.running-len(m.ready) <= m.cfg.Limits.MaxIdle {
 			return
 		}
-		if oldest := m.order.first; !m.evict(oldest) {
+		oldest, newest := m.order.first, m.order.last
+		if oldest == newest {
+			return
+		}
+		if !m.evict(oldest) {
 			m.order.toBack(oldest)
+			m.order.toBack(newest)
 		}
 	}
 }

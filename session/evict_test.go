@@ -71,6 +71,20 @@ func TestASessionThatIsNeededStaysInMemory(t *testing.T) {
 		ask(t, m, "s", "hunter2-hunter2", session.RunOptions{})
 		assert.Equal(t, "[REDACTED]", messagesOf(t, m, "s")[0])
 	})
+	t.Run("it was asked for last, and none of the others can leave", func(t *testing.T) {
+		store := memstore.New()
+		before := newManager(t, session.Config{Provider: says("x"), Store: store})
+		ask(t, before, "s", "one", session.RunOptions{})
+		require.NoError(t, before.Close())
+		m := newManager(t, session.Config{Provider: says("x"), Store: store, Limits: limits})
+		for i := range 3 {
+			_, err := m.Open(fmt.Sprint("other", i))
+			require.NoError(t, err)
+		}
+		s := lookup(t, m, "s")
+		require.True(t, sameInMemory(t, m, s))
+		assert.Equal(t, 2, ask(t, m, "s", "two", session.RunOptions{}).Turn)
+	})
 	t.Run("it is not stored", func(t *testing.T) {
 		m := newManager(t, session.Config{Provider: says("x"), Store: memstore.New(), Limits: limits})
 		s, err := m.Open("s")
