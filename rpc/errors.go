@@ -97,10 +97,22 @@ func (s *server) row(err error) *wireError {
 	if s.Unready != nil && errors.Is(err, s.Unready) {
 		return unready(s.Unready)
 	}
-	for _, row := range []func(error) *wireError{requestRow, sessionRow, providerRow} {
+	for _, row := range []func(error) *wireError{storeRow, requestRow, sessionRow, providerRow} {
 		if w := row(err); w != nil {
 			return w
 		}
+	}
+	return nil
+}
+
+// storeRow knows what the disk can be at fault for. It is asked first: what is
+// wrong with a log may be told by the same errors as what is wrong with params.
+func storeRow(err error) *wireError {
+	switch {
+	case errors.Is(err, reminder.ErrSave):
+		return wire(codeStoreError, "store_error", reminder.ErrSave.Error()+": "+savingReason(err), "see to reminders.json in the folder of the user's configuration, or run with --store=memory", callData{})
+	case errors.Is(err, session.ErrStore):
+		return wire(codeStoreError, "store_error", "the session store failed: "+storeReason(err), "the log says more; see to the store folder (--store-dir), or run with --store=memory", callData{})
 	}
 	return nil
 }
@@ -156,10 +168,6 @@ func sessionRow(err error) *wireError {
 		return wire(codeTurnConflict, "turn_conflict", conflict.Error(), "", callData{Turn: conflict.Turn})
 	case errors.As(err, &stale):
 		return wire(codeTurnConflict, "stale_revision", stale.Error(), "getReminders gives what stands now", callData{Revision: stale.Revision})
-	case errors.Is(err, reminder.ErrSave):
-		return wire(codeStoreError, "store_error", reminder.ErrSave.Error()+": "+savingReason(err), "see to reminders.json in the folder of the user's configuration, or run with --store=memory", callData{})
-	case errors.Is(err, session.ErrStore):
-		return wire(codeStoreError, "store_error", "the session store failed: "+storeReason(err), "the log says more; see to the store folder (--store-dir), or run with --store=memory", callData{})
 	}
 	return nil
 }
@@ -220,7 +228,7 @@ func listed(names []string) []string {
 // can't be used; what the error's own type knows becomes members of data.
 func unready(err error) *wireError {
 	if errors.Is(err, session.ErrStore) {
-		return sessionRow(err)
+		return storeRow(err)
 	}
 	var more callData
 	if raw, merr := json.Marshal(err); merr == nil && jsontext.Value(raw).Kind() == jsontext.KindBeginObject {
