@@ -218,26 +218,32 @@ func (k *keeper) repairAll(out io.Writer) error {
 	return errors.Join(errs...)
 }
 
-// repair opens a session for writing, as a turn would, and closes it. It looks
-// at its images too.
+// repair opens a session as a turn would, so that what it lets pass a server
+// lets pass too, and closes it. It looks at the session's images as well.
 func (k *keeper) repair(out io.Writer, id string) error {
 	if k.store == nil {
 		return ofSession(id, session.ErrNotFound)
 	}
 	k.repaired = ""
-	held := &stored{turn: func(*exportedTurn) error { return nil }}
-	log, err := k.store.Open(id, func(record []byte) error {
-		_ = held.add(record, k.redactor()) // of what can't be read, no image is known
-		return nil
-	})
-	if err == nil {
-		err = log.Close()
-	}
-	if err != nil {
+	if err := k.takeUp(id); err != nil {
 		return ofSession(id, err)
 	}
-	_, err = fmt.Fprintln(out, k.shown(id+": "+cmp.Or(k.repaired, "nothing to repair")))
+	held := &stored{turn: func(*exportedTurn) error { return nil }}
+	if err := k.read(id, held); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(out, k.shown(id+": "+cmp.Or(k.repaired, "nothing to repair")))
 	return errors.Join(err, k.checkImages(id, held.all()))
+}
+
+// takeUp opens a session as a server does, and lets go of it.
+func (k *keeper) takeUp(id string) error {
+	m, err := session.NewManager(session.Config{Store: k.store})
+	if err != nil {
+		return err
+	}
+	_, err = m.Lookup(id)
+	return errors.Join(err, m.Close())
 }
 
 // ofSession says which session an error is about, and who holds it.

@@ -96,6 +96,42 @@ func TestSessionsWhileAnotherProcessHoldsOne(t *testing.T) {
 	assert.NoError(t, err)
 }
 
+// A repair calls nothing healthy that a server would not open.
+func TestRepairReadsALogAsAServerDoes(t *testing.T) {
+	const (
+		splice  = `{"v":1,"t":"splice","serial":1,"at":"2020-01-02T03:04:06.000Z","id":"a","lifetime":"session","name":"n","content":"c"}`
+		turn    = `{"v":1,"t":"turn","turn":1,"runId":"a","at":"2020-01-02T03:04:07.000Z","stopReason":"end_turn","usage":{},"injected":[],"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}`
+		summary = `{"v":1,"t":"compaction","turn":1,"generation":2,"runId":"b","at":"2020-01-02T03:04:08.000Z","usage":{},"summary":{"role":"user","content":[{"type":"text","text":"short"}]}}`
+	)
+	healthy := []string{header("s", longAgo), splice, turn, summary}
+	for claim, records := range map[string][]string{
+		"a splice comes once":       append(healthy, splice),
+		"generations rise":          append(healthy, strings.Replace(summary, `"generation":2`, `"generation":1`, 1)),
+		"a turn holds dialogue":     append(healthy, strings.NewReplacer(`"turn":1`, `"turn":2`, `"role":"user"`, `"role":"nobody"`).Replace(turn)),
+		"a splice has a heading":    append(healthy, strings.NewReplacer(`"serial":1`, `"serial":2`, `"name":"n"`, `"name":""`).Replace(splice)),
+		"what was started is whole": append(healthy, `{"v":1,"t":"started","turn":2,"input":7}`),
+	} {
+		t.Run(claim, func(t *testing.T) {
+			dir := storeOf(t, map[string][]string{"s": records, "other": {header("other", longAgo)}})
+			for _, args := range [][]string{{"repair", "s"}, {"repair", "--all"}} {
+				out, err := sessionsCommand(t, dir, args...)
+				require.Error(t, err, out)
+				assert.Contains(t, out, "prism-rpc: s: ")
+				assert.NotContains(t, out, "s: nothing to repair")
+				assert.Equal(t, len(args) == 2 && args[1] == "--all", strings.Contains(out, "other: nothing to repair"))
+			}
+			cmd := command(t, "--store=file", "--store-dir", dir)
+			cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"followUp","params":{"sessionId":"s","input":"hi"}}` + "\n")
+			out, err := cmd.Output()
+			require.NoError(t, err)
+			assert.Contains(t, string(out), `"store_error"`)
+		})
+	}
+	out, err := sessionsCommand(t, storeOf(t, map[string][]string{"s": healthy}), "repair", "s")
+	require.NoError(t, err, out)
+	assert.Equal(t, "s: nothing to repair\n", out)
+}
+
 // Old sessions go while the process serves, never before its first reply.
 func TestRetain(t *testing.T) {
 	now := time.Now().UTC().Format("2006-01-02T15:04:05.000Z")
