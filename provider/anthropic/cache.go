@@ -33,7 +33,7 @@ func (p *Provider) appendMark(dst []byte) []byte {
 // mark marks the block that was written last.
 func (b *builder) mark() {
 	if b.role != "" {
-		b.buf = b.p.appendMark(b.buf)
+		b.Buf = b.p.appendMark(b.Buf)
 	}
 }
 

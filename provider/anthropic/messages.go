@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/prism-rpc/prism-rpc/provider"
@@ -13,18 +12,16 @@ import (
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
-// A builder writes the messages: buf is what comes after the parts in body.
+// A builder writes the messages.
 //
 // The API wants the roles to alternate, beginning with the user, and no text to
 // be blank. So neighbours of one role are one message, of which each is some of
 // its blocks (P15), and what says nothing is left out.
 type builder struct {
-	p     *Provider
-	req   *provider.Request
-	body  *upstream.Body
-	buf   []byte
-	begun bool        // a message was written
-	role  schema.Role // of the message that is open; empty: none is
+	upstream.List
+	p    *Provider
+	req  *provider.Request
+	role schema.Role // of the message that is open; empty: none is
 }
 
 // unsaid stands before a dialogue that the model begins.
@@ -90,14 +87,11 @@ func (b *builder) history(h *provider.History) error {
 // raw writes whole messages.
 func (b *builder) raw(messages []byte) {
 	b.close()
-	b.comma()
 	if len(messages) < 4096 {
-		b.buf = append(b.buf, messages...)
-		return
+		b.Copy(messages)
+	} else {
+		b.Take(messages)
 	}
-	b.body.Add(b.buf)
-	b.body.Add(messages)
-	b.buf = nil
 }
 
 func (b *builder) message(m *provider.Message) error {
@@ -141,7 +135,7 @@ func (b *builder) said(role schema.Role, content []schema.ContentBlock) error {
 	for _, c := range content {
 		if data, ok := b.req.Image(c); ok && role == schema.RoleUser {
 			b.open(role)
-			b.buf = appendImage(b.buf, data)
+			b.Buf = appendImage(b.Buf, data)
 		} else if err := b.text(role, "", c.Plain()); err != nil {
 			return err
 		}
@@ -157,44 +151,32 @@ func (b *builder) text(role schema.Role, head, text string) error {
 }
 
 func (b *builder) block(role schema.Role, block any) error {
-	encoded, err := json.Marshal(block)
-	if err != nil {
-		return err
-	}
 	b.open(role)
-	b.buf = append(b.buf, encoded...)
-	return nil
+	return b.Encode(block)
 }
 
 // open makes room for one more block of a role.
 func (b *builder) open(role schema.Role) {
 	if b.role == role {
-		b.buf = append(b.buf, ',')
+		b.Buf = append(b.Buf, ',')
 		return
 	}
 	b.close()
-	if !b.begun && role != schema.RoleUser {
-		b.comma()
-		b.buf = append(b.buf, unsaid...)
+	if b.Empty() && role != schema.RoleUser {
+		b.Comma()
+		b.Buf = append(b.Buf, unsaid...)
 	}
-	b.comma()
+	b.Comma()
 	b.role = role
-	b.buf = append(b.buf, `{"role":"`...)
-	b.buf = append(append(b.buf, role...), `","content":[`...)
+	b.Buf = append(b.Buf, `{"role":"`...)
+	b.Buf = append(append(b.Buf, role...), `","content":[`...)
 }
 
 func (b *builder) close() {
 	if b.role != "" {
-		b.buf = append(b.buf, `]}`...)
+		b.Buf = append(b.Buf, `]}`...)
 	}
 	b.role = ""
-}
-
-func (b *builder) comma() {
-	if b.begun {
-		b.buf = append(b.buf, ',')
-	}
-	b.begun = true
 }
 
 func appendImage(dst, data []byte) []byte {

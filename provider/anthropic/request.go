@@ -17,18 +17,17 @@ func (p *Provider) body(req *provider.Request) (*upstream.Body, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := builder{p: p, req: req, body: &upstream.Body{}}
-	b.buf = append(b.buf, settings[:len(settings)-1]...) // without its }
+	b := builder{p: p, req: req}
+	b.Buf = append(b.Buf, settings[:len(settings)-1]...) // without its }
 	if err := b.system(); err != nil {
 		return nil, err
 	}
-	b.buf = append(b.buf, `,"messages":[`...)
+	b.Buf = append(b.Buf, `,"messages":[`...)
 	if err := b.messages(); err != nil {
 		return nil, err
 	}
-	b.buf = append(b.buf, `]}`...)
-	b.body.Add(b.buf)
-	return b.body, nil
+	b.Buf = append(b.Buf, `]}`...)
+	return b.End(), nil
 }
 
 // settings are the members beside system and messages.
@@ -95,16 +94,15 @@ func (b *builder) system() error {
 			if strings.TrimSpace(text) == "" {
 				continue
 			}
-			block, err := json.Marshal(textBlock{"text", text})
-			if err != nil {
+			b.Buf = append(b.Buf, open...)
+			if err := b.Encode(textBlock{"text", text}); err != nil {
 				return err
 			}
-			b.buf = append(append(b.buf, open...), block...)
 			open = ","
 		}
 	}
 	if open == "," {
-		b.buf = append(b.p.appendMark(b.buf), ']')
+		b.Buf = append(b.p.appendMark(b.Buf), ']')
 	}
 	return nil
 }

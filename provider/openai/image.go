@@ -4,8 +4,6 @@ import (
 	"encoding/base64"
 	"slices"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/prism-rpc/prism-rpc/schema"
 )
 
@@ -22,30 +20,30 @@ type textPart struct {
 	Text string `json:"text"`
 }
 
-// appendParts is appendSaid for a message that holds images. An image of which
-// the bytes can't be had is what stands for it in text. Texts that say nothing
-// are left out: not all servers take them.
-func (b *builder) appendParts(m schema.Message) ([]byte, error) {
-	dst := append(b.buf, `{"role":"user","content":`...)
+// parts writes a message that holds images. An image of which the bytes can't be
+// had is what stands for it in text. Texts that say nothing are left out: not
+// all servers take them.
+func (b *builder) parts(content []schema.ContentBlock) error {
+	b.Comma()
+	b.Buf = append(b.Buf, `{"role":"user","content":`...)
 	open := byte('[')
-	for _, block := range m.Content {
+	for _, block := range content {
 		data, isImage := b.req.Image(block)
 		if !isImage && block.Plain() == "" {
 			continue
 		}
-		dst = append(dst, open)
+		b.Buf = append(b.Buf, open)
 		open = ','
 		if isImage {
-			dst = appendImage(dst, data)
+			b.Buf = appendImage(b.Buf, data)
 			continue
 		}
-		part, err := json.Marshal(textPart{"text", block.Plain()})
-		if err != nil {
-			return nil, err
+		if err := b.Encode(textPart{"text", block.Plain()}); err != nil {
+			return err
 		}
-		dst = append(dst, part...)
 	}
-	return append(dst, `]}`...), nil
+	b.Buf = append(b.Buf, `]}`...)
+	return nil
 }
 
 func appendImage(dst, data []byte) []byte {

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/prism-rpc/prism-rpc/provider"
@@ -12,25 +11,8 @@ import (
 // body encodes req. A history of text goes in as the bytes it is kept as: the
 // cost doesn't grow with it.
 func (p *Provider) body(req *provider.Request) (*upstream.Body, error) {
-	model, err := json.Marshal(req.Model)
-	if err != nil {
-		return nil, err
-	}
-	b := builder{req: req, body: &upstream.Body{}}
-	b.buf = append(append(append(b.buf, `{"model":`...), model...), `,"messages":[`...)
-	for i := range req.Segments {
-		if err := b.segment(&req.Segments[i]); err != nil {
-			return nil, err
-		}
-	}
-	b.buf = append(b.buf, `],`...)
-	rest, err := json.Marshal(p.settings(req))
-	if err != nil {
-		return nil, err
-	}
-	b.buf = append(b.buf, rest[1:]...) // without its {
-	b.body.Add(b.buf)
-	return b.body, nil
+	b := builder{req: req}
+	return b.BodyOf(req, "messages", p.settings(req), &b)
 }
 
 // settings are the members beside model and messages.
@@ -83,80 +65,57 @@ func (p *Provider) settings(req *provider.Request) settings {
 	return s
 }
 
-// A builder writes the messages: buf is what comes after the parts in body.
+// A builder writes the messages.
 type builder struct {
-	req   *provider.Request
-	body  *upstream.Body
-	buf   []byte
-	begun bool // a message was written
+	upstream.List
+	req *provider.Request
 }
 
-func (b *builder) segment(s *provider.Segment) error {
-	if s.Kind == provider.SegmentHistory {
-		return b.history(&s.History)
-	}
-	for i := range s.Messages {
-		b.comma()
-		var err error
-		if b.buf, err = b.appendMessage(&s.Messages[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (b *builder) history(h *provider.History) error {
+// History implements upstream.Dialogue.
+func (b *builder) History(h *provider.History) error {
 	if h.Len() == 0 {
 		return nil
 	}
 	if whole, ok := h.Plain(); ok {
-		b.comma()
-		b.body.Add(b.buf)
-		b.body.Add(whole)
-		b.buf = nil
+		b.Take(whole)
 		return nil
 	}
 	for i := range h.Len() {
-		b.comma()
 		if !h.Rich(i) {
-			b.buf = append(b.buf, h.Raw(i)...)
+			b.Copy(h.Raw(i))
 			continue
 		}
 		m, err := provider.DecodeMessage(h.Raw(i))
 		if err != nil {
 			return err
 		}
-		if b.buf, err = b.appendSaid(m); err != nil {
+		if err := b.said(m); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *builder) comma() {
-	if b.begun {
-		b.buf = append(b.buf, ',')
-	}
-	b.begun = true
-}
-
-// appendMessage encodes a message just as a history will hold it, so that the
-// input of one turn is a prefix of the next turn's request.
-func (b *builder) appendMessage(m *provider.Message) ([]byte, error) {
+// Message writes a message just as a history will hold it, so that the input of
+// one turn is a prefix of the next turn's request.
+func (b *builder) Message(m *provider.Message) error {
 	if len(m.ToolCalls) > 0 || m.ToolCallID != "" {
-		return appendToolMessage(b.buf, m)
+		return b.Item(toolMessageOf(m))
 	}
-	return b.appendSaid(schema.Message{Role: m.Role, Content: m.Content})
+	return b.said(schema.Message{Role: m.Role, Content: m.Content})
 }
 
-func (b *builder) appendSaid(m schema.Message) ([]byte, error) {
+func (b *builder) said(m schema.Message) error {
 	switch {
 	case m.Role == schema.RoleUser && shows(m.Content):
-		return b.appendParts(m)
+		return b.parts(m.Content)
 	case provider.Rich(m.Content):
 		m.Content = []schema.ContentBlock{schema.TextBlock(schema.PlainText(m.Content))} // links and resources as text
 	}
-	return provider.AppendMessage(b.buf, m)
+	b.Comma()
+	var err error
+	b.Buf, err = provider.AppendMessage(b.Buf, m)
+	return err
 }
 
 type toolMessage struct {
@@ -177,11 +136,10 @@ type functionCall struct {
 	Arguments string `json:"arguments"`
 }
 
-func appendToolMessage(dst []byte, m *provider.Message) ([]byte, error) {
+func toolMessageOf(m *provider.Message) toolMessage {
 	t := toolMessage{Role: m.Role, Content: schema.PlainText(m.Content), ToolCallID: m.ToolCallID}
 	for _, c := range m.ToolCalls {
 		t.ToolCalls = append(t.ToolCalls, toolCall{c.ID, "function", functionCall{c.Name, string(c.Input)}})
 	}
-	encoded, err := json.Marshal(t)
-	return append(dst, encoded...), err
+	return t
 }

@@ -4,8 +4,6 @@ import (
 	"encoding/base64"
 	"slices"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/prism-rpc/prism-rpc/provider"
 	"github.com/prism-rpc/prism-rpc/schema"
 )
@@ -22,10 +20,10 @@ func (b *builder) said(m schema.Message) error {
 	if m.Role == schema.RoleUser && (len(m.Content) > 1 || len(m.Content) == 1 && m.Content[0].Type == schema.BlockImage) {
 		return b.parts(m.Content)
 	}
-	b.comma()
+	b.Comma()
 	var err error
 	m.Content = []schema.ContentBlock{schema.TextBlock(schema.PlainText(m.Content))}
-	b.buf, err = provider.AppendMessage(b.buf, m)
+	b.Buf, err = provider.AppendMessage(b.Buf, m)
 	return err
 }
 
@@ -33,27 +31,25 @@ func (b *builder) said(m schema.Message) error {
 // what stands for it in text; no URL of anybody's is ever sent. Texts that say
 // nothing are left out, if there is another.
 func (b *builder) parts(content []schema.ContentBlock) error {
-	b.comma()
-	b.buf = append(b.buf, `{"role":"user","content":`...)
+	b.Comma()
+	b.Buf = append(b.Buf, `{"role":"user","content":`...)
 	open := byte('[')
 	for i, c := range content {
 		data, isImage := b.req.Image(c)
 		if !isImage && c.Plain() == "" && (open == ',' || i+1 < len(content)) {
 			continue
 		}
-		b.buf = append(b.buf, open)
+		b.Buf = append(b.Buf, open)
 		open = ','
 		if isImage {
-			b.buf = appendImage(b.buf, data)
+			b.Buf = appendImage(b.Buf, data)
 			continue
 		}
-		part, err := json.Marshal(textPart{"input_text", c.Plain()})
-		if err != nil {
+		if err := b.Encode(textPart{"input_text", c.Plain()}); err != nil {
 			return err
 		}
-		b.buf = append(b.buf, part...)
 	}
-	b.buf = append(b.buf, `]}`...)
+	b.Buf = append(b.Buf, `]}`...)
 	return nil
 }
 

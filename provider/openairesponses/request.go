@@ -1,7 +1,6 @@
 package openairesponses
 
 import (
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/prism-rpc/prism-rpc/provider"
@@ -19,25 +18,8 @@ func (p *Provider) body(req *provider.Request) (*upstream.Body, error) {
 	if len(req.Options.Stop) > 0 {
 		return nil, &provider.Error{Class: provider.ClassBadRequest, Message: noStop}
 	}
-	model, err := json.Marshal(req.Model)
-	if err != nil {
-		return nil, err
-	}
-	b := builder{req: req, body: &upstream.Body{}}
-	b.buf = append(append(append(b.buf, `{"model":`...), model...), `,"input":[`...)
-	for i := range req.Segments {
-		if err := b.segment(&req.Segments[i]); err != nil {
-			return nil, err
-		}
-	}
-	b.buf = append(b.buf, `],`...)
-	rest, err := json.Marshal(p.settings(req))
-	if err != nil {
-		return nil, err
-	}
-	b.buf = append(b.buf, rest[1:]...) // without its {
-	b.body.Add(b.buf)
-	return b.body, nil
+	b := builder{req: req}
+	return b.BodyOf(req, "input", p.settings(req), &b)
 }
 
 // settings are the members beside model and input. Nothing is to be stored at
@@ -74,42 +56,24 @@ func (p *Provider) settings(req *provider.Request) settings {
 	return s
 }
 
-// A builder writes the input's items: buf is what comes after the parts in
-// body.
+// A builder writes the input's items.
 type builder struct {
-	req   *provider.Request
-	body  *upstream.Body
-	buf   []byte
-	begun bool // an item was written
+	upstream.List
+	req *provider.Request
 }
 
-func (b *builder) segment(s *provider.Segment) error {
-	if s.Kind == provider.SegmentHistory {
-		return b.history(&s.History)
-	}
-	for i := range s.Messages {
-		if err := b.message(&s.Messages[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (b *builder) history(h *provider.History) error {
+// History implements upstream.Dialogue.
+func (b *builder) History(h *provider.History) error {
 	if h.Len() == 0 {
 		return nil
 	}
 	if whole, ok := h.Strings(); ok {
-		b.comma()
-		b.body.Add(b.buf)
-		b.body.Add(whole)
-		b.buf = nil
+		b.Take(whole)
 		return nil
 	}
 	for i := range h.Len() {
 		if h.String(i) {
-			b.comma()
-			b.buf = append(b.buf, h.Raw(i)...)
+			b.Copy(h.Raw(i))
 			continue
 		}
 		m, err := provider.DecodeMessage(h.Raw(i))
@@ -123,26 +87,12 @@ func (b *builder) history(h *provider.History) error {
 	return nil
 }
 
-func (b *builder) comma() {
-	if b.begun {
-		b.buf = append(b.buf, ',')
-	}
-	b.begun = true
-}
-
-func (b *builder) item(v any) error {
-	encoded, err := json.Marshal(v)
-	b.comma()
-	b.buf = append(b.buf, encoded...)
-	return err
-}
-
-// message writes a message just as a history will hold it, so that the input of
+// Message writes a message just as a history will hold it, so that the input of
 // one turn is a prefix of the next turn's request; and tool calls and results
 // as the items of their own that they are here.
-func (b *builder) message(m *provider.Message) error {
+func (b *builder) Message(m *provider.Message) error {
 	if m.ToolCallID != "" {
-		return b.item(callOutput{"function_call_output", m.ToolCallID, schema.PlainText(m.Content)})
+		return b.Item(callOutput{"function_call_output", m.ToolCallID, schema.PlainText(m.Content)})
 	}
 	if len(m.Content) > 0 || len(m.ToolCalls) == 0 {
 		if err := b.said(schema.Message{Role: m.Role, Content: m.Content}); err != nil {
@@ -150,7 +100,7 @@ func (b *builder) message(m *provider.Message) error {
 		}
 	}
 	for _, c := range m.ToolCalls {
-		if err := b.item(functionCall{"function_call", c.ID, c.Name, string(c.Input)}); err != nil {
+		if err := b.Item(functionCall{"function_call", c.ID, c.Name, string(c.Input)}); err != nil {
 			return err
 		}
 	}
