@@ -16,7 +16,7 @@ import (
 // How long calls may take to end after they were cancelled, and then their
 // answers to be written, when there is no time: 1.5 s together (protocol §3).
 // Where the input's end or exit ends serving, the peer has as long to read as
-// the calls had to end: drainTimeout.
+// the calls had to end, drainTimeout, if that is more.
 const (
 	cancelTime = 1200 * time.Millisecond
 	flushTime  = 300 * time.Millisecond
@@ -105,7 +105,7 @@ func (c *conn) settle(rpc *jsonrpc2.Conn) {
 // flush writes what is queued, and gives up on a peer that doesn't read it;
 // sooner when hurry ends.
 func (c *conn) flush(hurry context.Context) error {
-	wait, giveUp := context.WithTimeout(context.WithoutCancel(hurry), c.opts.drainTimeout)
+	wait, giveUp := context.WithTimeout(context.WithoutCancel(hurry), max(c.opts.drainTimeout, flushTime))
 	defer giveUp()
 	defer context.AfterFunc(hurry, func() { time.AfterFunc(flushTime, giveUp) })()
 	if c.w.close(wait) {
