@@ -16,6 +16,7 @@ import (
 	"github.com/prism-rpc/prism-rpc/inject/ambient"
 	"github.com/prism-rpc/prism-rpc/internal/contract"
 	"github.com/prism-rpc/prism-rpc/internal/talk"
+	"github.com/prism-rpc/prism-rpc/provider"
 	"github.com/prism-rpc/prism-rpc/provider/mock"
 	"github.com/prism-rpc/prism-rpc/redact"
 	"github.com/prism-rpc/prism-rpc/rpc"
@@ -70,8 +71,11 @@ func newServer(t *testing.T, files map[string][]byte) talk.Serve {
 	cfg.Ambient = session.Ambient{On: up.ContextInjections, Blocks: up.ContextBlocks, Armed: func(context.Context, string) ambient.Armed {
 		return ambient.Armed{ProtectedPaths: up.ProtectedPaths}
 	}}
-	if up.NoProvider {
+	switch {
+	case up.NoProvider:
 		cfg.Provider = nil
+	case len(script) == 0:
+		cfg.Provider = atOnce{model}
 	}
 	manager, err := session.NewManager(cfg)
 	require.NoError(t, err)
@@ -87,6 +91,22 @@ func newServer(t *testing.T, files map[string][]byte) talk.Serve {
 		}
 		return err
 	}
+}
+
+// atOnce passes the text of an answer on in one piece. Of pieces that come at
+// the same time it depends on who runs first how many deltas they become.
+type atOnce struct{ provider.Provider }
+
+func (p atOnce) Stream(ctx context.Context, req *provider.Request, emit func(provider.Event) error) (*provider.Result, error) {
+	var text strings.Builder
+	result, err := p.Provider.Stream(ctx, req, func(e provider.Event) error {
+		text.WriteString(e.Text)
+		return nil
+	})
+	if err == nil {
+		err = emit(provider.Event{Kind: provider.EventText, Text: text.String()})
+	}
+	return result, err
 }
 
 func registry(t *testing.T, specs []schema.InjectorSpec) *inject.Registry {
