@@ -36,7 +36,7 @@ func newAnchors(s *ruleset) *anchors {
 		case k.after == schemeEnd || k.after == digitEnd:
 			a.addBehind(k, int32(i))
 		default:
-			a.addFollowed(k, int32(i), s.rules[k.rule].parts[0].run)
+			a.addFollowed(k, int32(i), s.rules[k.rule].first())
 		}
 	}
 	return a
@@ -52,8 +52,36 @@ func (a *anchors) add(g uint32, keyword, offset int32) {
 
 // addCases adds the four bytes at a place, in each case that they may have.
 func (a *anchors) addCases(k *keyword, keyword int32, at int) {
+	for _, text := range inCases(k, at, at+4) {
+		a.add(gram(text), keyword, int32(at))
+	}
+}
+
+func (a *anchors) addBehind(k *keyword, keyword int32) {
+	for _, text := range inCases(k, 0, len(k.text)) {
+		for c := range 256 {
+			if k.after.holds(edgeBehind[c]) {
+				a.add(gram(string([]byte{byte(c)})+text), keyword, -1)
+			}
+		}
+	}
+}
+
+func (a *anchors) addFollowed(k *keyword, keyword int32, first *class) {
+	for _, text := range inCases(k, 0, len(k.text)) {
+		for c := range 256 {
+			if first[c] {
+				a.add(gram(text+string([]byte{byte(c)})), keyword, 0)
+			}
+		}
+	}
+}
+
+// inCases is the keyword from one place to before another, in each case that
+// it may have.
+func inCases(k *keyword, from, to int) []string {
 	texts := []string{""}
-	for i := at; i < at+4; i++ {
+	for i := from; i < to; i++ {
 		var longer []string
 		for _, text := range texts {
 			for _, c := range cases(k, i) {
@@ -62,25 +90,7 @@ func (a *anchors) addCases(k *keyword, keyword int32, at int) {
 		}
 		texts = longer
 	}
-	for _, text := range texts {
-		a.add(gram(text), keyword, int32(at))
-	}
-}
-
-func (a *anchors) addBehind(k *keyword, keyword int32) {
-	for c := range 256 {
-		if k.after.holds(edgeBehind[c]) {
-			a.add(gram(string([]byte{byte(c)})+k.text), keyword, -1)
-		}
-	}
-}
-
-func (a *anchors) addFollowed(k *keyword, keyword int32, first *class) {
-	for c := range 256 {
-		if first[c] {
-			a.add(gram(k.text+string([]byte{byte(c)})), keyword, 0)
-		}
-	}
+	return texts
 }
 
 // rarest is where the four bytes of a keyword begin that text has least often,

@@ -201,6 +201,50 @@ func uses(s *ruleset, rule int, text string) bool {
 	return len(f.marks) > 0
 }
 
+// TestTextFindsEveryKeyword is of the least that each rule asks for, and of a
+// byte more in each part, behind each of its keywords in each case.
+func TestTextFindsEveryKeyword(t *testing.T) {
+	s := strictRules()
+	r := ruledBy(t, StrictRules)
+	before := map[edge]string{anywhere: "x", wordStart: " ", schemeEnd: "x", digitEnd: "7"}
+	for i := range s.keywords {
+		k := &s.keywords[i]
+		for _, text := range []string{k.text, strings.ToUpper(k.text)} {
+			for longer := range 3 {
+				if text == k.text || k.fold {
+					assert.True(t, r.Contains("clean"+before[k.after]+text+s.rules[k.rule].body(longer)+" clean"), "%s, %d longer", text, longer)
+				}
+			}
+		}
+	}
+}
+
+// body is the least that may follow a keyword, and so many bytes more of each
+// part.
+func (r *rule) body(longer int) string {
+	var b strings.Builder
+	for _, p := range r.parts {
+		if p.run == nil {
+			b.WriteString(p.literal)
+			continue
+		}
+		n := p.min + longer
+		if p.max > 0 {
+			n = min(n, p.max)
+		}
+		b.WriteString(strings.Repeat(p.run.pick(), n))
+		if p.before != 0 {
+			b.WriteByte(p.before)
+		}
+	}
+	return b.String()
+}
+
+func (c *class) pick() string {
+	const likely = "7Q =:"
+	return string(likely[strings.IndexFunc(likely, func(r rune) bool { return c[r] })])
+}
+
 // A name shorter than shortestKey is not searched for keys.
 func TestNoRuleFindsShorterNames(t *testing.T) {
 	for _, r := range strictRules().rules {

@@ -1,5 +1,7 @@
 package redact
 
+import "strings"
+
 // A rule describes one format of keys: a keyword, what must stand before it,
 // and the parts that follow, each of which takes all it can. It asks for
 // nothing else, no checksum and no measure of randomness.
@@ -87,6 +89,20 @@ func (r *rule) reach() (out bits256) {
 		}
 	}
 	return out
+}
+
+// first is every byte that may stand right behind the keyword.
+func (r *rule) first() *class {
+	first := &class{}
+	for _, p := range r.parts {
+		if p.run == nil {
+			return first.and(bytesOf(p.literal[:1] + strings.ToUpper(p.literal[:1])))
+		}
+		if first = first.and(p.run); p.min > 0 {
+			break
+		}
+	}
+	return first
 }
 
 func (c *class) and(d *class) *class {
