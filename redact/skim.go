@@ -32,6 +32,7 @@ func (f *finder) skim(end int) {
 func (f *finder) scan() {
 	end := f.base + len(f.text)
 	if end-f.pos > 2*f.longest && !f.r.words {
+		f.read(f.text[f.pos-f.base]) // an anchor can't hold the byte before, which may be gone
 		f.skim(end - f.longest)
 	}
 	for f.pos < end {
