@@ -2,17 +2,19 @@ package redact
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
 // JSON returns raw, one valid JSON value, with the strings and object keys in
 // it redacted as they read decoded; everything else, numbers too, stays byte
-// for byte. It returns raw itself when there is nothing to remove. Keys of one
-// object that redaction makes equal get further markers at their end, since
-// strict decoders refuse a key twice. What has a broken string in it, and so
-// is not JSON, is redacted as Text does.
+// for byte. It returns raw itself when there is nothing to remove. Of keys of one
+// object that redaction makes equal, all but the first get a further marker and
+// a number at their end, since strict decoders refuse a key twice. What has a
+// broken string in it, and so is not JSON, is redacted as Text does.
 func (r *Redactor) JSON(raw []byte, t *Tally) []byte {
 	if r.empty() {
 		return raw
@@ -25,12 +27,12 @@ func (r *Redactor) JSON(raw []byte, t *Tally) []byte {
 	if len(edits) == 0 {
 		return raw
 	}
-	tellApart(text, edits)
+	r.tellApart(text, edits)
 	var out []byte
 	kept := 0
 	for _, e := range edits {
 		out = append(out, text[kept:e.start]...)
-		// The error is about bytes that are no UTF-8, which it replaces.
+		// An error would be about bytes that are no UTF-8; there are none.
 		out, _ = jsontext.AppendQuote(out, e.text)
 		kept = e.end
 	}
@@ -74,27 +76,56 @@ func (r *Redactor) edits(text string, t *Tally) (edits []edit, ok bool) {
 }
 
 // tellApart makes redacted keys differ within their objects.
-func tellApart(text string, edits []edit) {
-	taken := keysKept(text, edits)
-	if taken == nil {
+func (r *Redactor) tellApart(text string, edits []edit) {
+	kept := keysKept(text, edits)
+	if kept == nil {
 		return
 	}
-	var objects []map[string]bool
+	names := keyNames{r: r, kept: kept, numbers: map[string]int{}}
 	s := tokens{text: text}
 	for s.next() {
-		switch last := len(objects) - 1; {
+		switch last := len(names.objects) - 1; {
 		case s.kind == '{':
-			objects = append(objects, map[string]bool{})
+			names.objects = append(names.objects, map[string]bool{})
 		case s.kind == '}' && last >= 0:
-			objects = objects[:last]
+			names.objects = names.objects[:last]
 		case len(edits) > 0 && s.start == edits[0].start:
 			if e := &edits[0]; e.key && last >= 0 {
-				e.text = unused(e.text, taken, objects[last])
-				objects[last][e.text] = true
+				e.text = names.unused(e.text)
 			}
 			edits = edits[1:]
 		}
 	}
+}
+
+// keyNames are those that the keys of a text have got.
+type keyNames struct {
+	r       *Redactor
+	kept    map[string]bool   // those that were not redacted
+	objects []map[string]bool // those that were, by the objects that are open
+	numbers map[string]int    // the last that was given, by the key without it
+}
+
+// unused is key, or key with a number, whichever the open object has not yet.
+// Numbers go on through the whole text, so that none is tried twice.
+func (n *keyNames) unused(key string) string {
+	object := n.objects[len(n.objects)-1]
+	name := key
+	for n.kept[name] || object[name] || name != key && n.r.Contains(name) {
+		n.numbers[key]++
+		name = numbered(key, n.numbers[key])
+	}
+	object[name] = true
+	return name
+}
+
+// numbered adds a marker to key, so that a number stands alone behind it, as
+// the second one needs.
+func numbered(key string, number int) string {
+	if key += marker; number > 1 {
+		key += strconv.Itoa(number)
+	}
+	return key
 }
 
 // keysKept gives the decoded keys that stay and look redacted, or nil when no
@@ -117,15 +148,6 @@ func keysKept(text string, edits []edit) map[string]bool {
 		}
 	}
 	return kept
-}
-
-// unused adds markers to key until it differs. They, unlike a number, can't
-// be found to be a value.
-func unused(key string, taken ...map[string]bool) string {
-	for taken[0][key] || taken[1][key] {
-		key += marker
-	}
-	return key
 }
 
 // tokens goes through the strings and the braces of a JSON text.
@@ -165,14 +187,15 @@ func (s *tokens) close() bool {
 	return false
 }
 
-// decoded is what the string says. An escape that JSON doesn't have breaks s.
+// decoded is what the string says, as UTF-8. An escape that JSON doesn't have
+// breaks s.
 func (s *tokens) decoded() string {
 	literal := s.text[s.start:s.end]
-	if strings.IndexByte(literal, '\\') < 0 {
+	if strings.IndexByte(literal, '\\') < 0 && utf8.ValidString(literal) {
 		return literal[1 : len(literal)-1]
 	}
 	out, err := jsontext.AppendUnquote(nil, literal)
-	if err != nil { // also for lone surrogates, which it replaces
+	if err != nil { // also for lone surrogates and what is no UTF-8, which it replaces
 		s.broken = !jsontext.Value(literal).IsValid(jsontext.AllowInvalidUTF8(true))
 	}
 	return string(out)
