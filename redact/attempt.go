@@ -78,6 +78,24 @@ func (a *attempt) among(others []attempt) bool {
 
 // step takes c; false ends the attempt.
 func (f *finder) step(a *attempt, c byte) bool {
+	return f.follow(a, c) || a.found && f.finishWord(a, c)
+}
+
+// finishWord takes the rest of the word for a secret that was found before its
+// rule was through.
+func (f *finder) finishWord(a *attempt, c byte) bool {
+	parts := f.rules.rules[a.rule].parts
+	last := &parts[len(parts)-1]
+	a.part, a.count = int32(len(parts)-1), int32(last.min)
+	if !last.more[c] {
+		return false
+	}
+	f.secret(a, f.pos)
+	return true
+}
+
+// follow lets the rule of the attempt take c.
+func (f *finder) follow(a *attempt, c byte) bool {
 	r := &f.rules.rules[a.rule]
 	for ; ; a.part, a.count = a.part+1, 0 {
 		p := &r.parts[a.part]

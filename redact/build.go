@@ -49,19 +49,22 @@ func (b *builder) add(v Value) error {
 	return nil
 }
 
-// pattern takes p, unless an earlier one finds all that it would.
+// pattern takes p, or widens an earlier one until that finds all that p would.
 func (b *builder) pattern(p pattern) {
 	i, taken := b.index[p.text]
-	switch {
-	case !taken:
+	if !taken {
 		b.index[p.text] = len(b.patterns)
 		b.patterns = append(b.patterns, p)
-	case b.patterns[i].word && !p.word:
-		b.patterns[i] = p
-	default:
+		b.grown = true
 		return
 	}
-	b.grown = true
+	wider := b.patterns[i]
+	if wider.word && !p.word {
+		wider.value, wider.word = p.value, false
+	}
+	wider.shares = wider.shares || p.shares
+	b.grown = b.grown || wider != b.patterns[i]
+	b.patterns[i] = wider
 }
 
 func (b *builder) build() *Redactor {

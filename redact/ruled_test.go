@@ -57,6 +57,8 @@ func TestS3Base64TakesItsTail(t *testing.T) {
 	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding} {
 		assert.Equal(t, "<[REDACTED]>", r.Text("<"+enc.EncodeToString([]byte(secret))+">", nil))
 	}
+	both := redactor(t, value("", "MDEyMzQ1Njc4O"), value("", secret)) // the first is the second's, but for the last digit
+	assert.Equal(t, "[REDACTED]", both.Text(base64.StdEncoding.EncodeToString([]byte(secret)), nil))
 	longer := base64.StdEncoding.EncodeToString([]byte(secret + "more, which stays"))
 	assert.Equal(t, "[REDACTED]"+longer[14:], r.Text(longer, nil), "of what follows, only what shares a digit")
 }
@@ -114,6 +116,24 @@ func TestStreamDecidesAboutKeysEarly(t *testing.T) {
 			}
 			assert.Equal(t, c.shown, append(shown, s.Flush()))
 		})
+	}
+}
+
+// What is taken for a secret after 8 KB ends with its word, whatever the rule
+// makes of that, so that no other key begins there.
+func TestS1UndecidedSecretsTakeTheirWord(t *testing.T) {
+	r := redactor(t)
+	key := "sk-" + body[:40]
+	for text, want := range map[string]string{
+		"eyJ" + strings.Repeat("x", 8189) + ".e" + key + " " + key:               "[REDACTED:jwt] [REDACTED:openai-key]",
+		"eyJ" + body[:20] + ".eyJ" + strings.Repeat("x", 9000) + "." + key + "!": "[REDACTED:jwt]!",
+		"discord.com/api/webhooks/" + strings.Repeat("7", 8200) + "and on":       "discord.com/api/webhooks/[REDACTED:discord-webhook] on",
+	} {
+		got := r.Text(text, nil)
+		assert.Equal(t, want, got)
+		assert.Equal(t, got, r.Text(got, nil), "redacting twice changes nothing")
+		s := r.Stream()
+		assert.Equal(t, want, s.Write(text[:8191])+s.Write(text[8191:])+s.Flush())
 	}
 }
 
