@@ -55,12 +55,13 @@ func (s *Stream) Flush() string {
 	if f.r == nil {
 		return ""
 	}
-	f.end()
 	if f.auto != nil {
 		if n, value := f.auto.cutOff(f.text[len(f.text)-f.held():]); n > 0 {
 			f.unite(f.ending(n, value))
+			f.beginsAt(f.pos - n)
 		}
 	}
+	f.end()
 	out := s.release(f.pos)
 	s.reset()
 	return out

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/prism-rpc/prism-rpc/redact"
 )
@@ -60,6 +61,13 @@ func TestStreamCutOffAtTheEnd(t *testing.T) {
 	t.Run("seven of eight bytes are under the least", func(t *testing.T) {
 		s := r.Stream()
 		assert.Equal(t, "abcdefg", s.Write("abcdefg")+s.Flush())
+	})
+	t.Run("a short value ends where it begins", func(t *testing.T) {
+		with, err := r.With(short("n", "pin"))
+		require.NoError(t, err)
+		s := with.Stream()
+		shown := s.Write("pin" + secret[:15] + ". pin" + secret[:15])
+		assert.Equal(t, "pin"+secret[:15]+". [REDACTED:n]", shown+s.Flush())
 	})
 	t.Run("glued to a value: one marker", func(t *testing.T) {
 		s := r.Stream()
