@@ -18,38 +18,48 @@ func (e edge) holds(here edge) bool { return here&e == e }
 
 // A trail is the end of the text read, as far as edges depend on it.
 type trail struct {
-	bytes   uint64 // the last eight, the latest lowest, zeros where there are none
-	escapes uint8  // bit n: the one n before the latest may begin an escape
+	bytes   uint64  // the last eight, the latest lowest, zeros where there are none
+	escapes uint8   // bit n: the one n before the latest may begin an escape
+	control control // the latest as a part of a control sequence
 }
 
 // follow adds c.
 func (t trail) follow(c byte) trail {
-	return trail{t.bytes<<8 | uint64(c), t.escapes<<1 | beginsEscape[c]}
+	return trail{t.bytes<<8 | uint64(c), t.escapes<<1 | beginsEscape[c], t.control.follow(c)}
 }
 
 // edge is what is behind the trail.
 func (t trail) edge() edge {
-	if t.escapes == 0 {
+	if t.escapes == 0 && t.control < sequence {
 		return edgeBehind[byte(t.bytes)]
 	}
-	return edgeOf(t.bytes)
+	return t.edgeOfEscape()
 }
 
-// trailOf is the trail of a whole text.
-func trailOf(text string) (t trail) {
-	for _, c := range []byte(text[max(0, len(text)-8):]) {
+func (t trail) edgeOfEscape() edge {
+	here := edgeBehind[byte(t.bytes)]
+	if t.control >= sequence || escaped(t.bytes) {
+		here |= wordStart
+	}
+	return here
+}
+
+// over adds text.
+func (t trail) over(text string) trail {
+	for _, c := range []byte(text) {
 		t = t.follow(c)
 	}
 	return t
 }
 
-// edgeOf is what is behind a text that ends with these bytes.
-func edgeOf(bytes uint64) edge {
-	here := edgeBehind[byte(bytes)]
-	if escaped(bytes) || coloured(bytes) {
-		here |= wordStart
+// trailStart is the place in text from which on its trail depends on it, or 0
+// when that may depend on what is before.
+func trailStart(text string) int {
+	last := len(text) - 1
+	for last > 0 && controls[text[last-1]].stays != 0 {
+		last--
 	}
-	return here
+	return max(0, last-7)
 }
 
 // edgeBehind is the edge behind each byte that is no part of an escape.
@@ -67,7 +77,7 @@ var edgeBehind = func() (behind [256]edge) {
 	return behind
 }()
 
-var beginsEscape = [256]uint8{'\\': 1, '%': 1, 0x1b: 1}
+var beginsEscape = [256]uint8{'\\': 1, '%': 1}
 
 // escaped tells whether a text that ends with these bytes ends with the escape
 // of one, in JSON (\n, \u003d) or in a URL (%3D).
@@ -85,21 +95,44 @@ func escaped(bytes uint64) bool {
 	return false
 }
 
-// coloured tells whether it ends with a terminal's colour code (ESC[1;31m).
-func coloured(bytes uint64) bool {
-	if byte(bytes) != 'm' {
-		return false
-	}
-	for n := uint(1); n < 7; n++ {
-		switch c := byte(bytes >> (8 * n)); {
-		case c == '[':
-			return byte(bytes>>(8*(n+1))) == 0x1b
-		case c != ';' && (c < '0' || c > '9'):
-			return false
+// A control is how much of a terminal's control sequence has been read, such as
+// a colour's (ESC[1;31m), as a set of what it may be: each bit leads to the
+// next. ESC stands as it is, or escaped (\x1b, \u001b, \033, \e).
+type control uint8
+
+const (
+	halfEscape control = 1 << iota // the first of the two bytes that an escaped ESC ends with
+	wholeEscape
+	parameters
+	sequence
+)
+
+func (s control) follow(c byte) control {
+	by := &controls[c]
+	return s<<1&by.next | s&by.stays | by.begins
+}
+
+// controls says what a byte is to a control sequence: which parts it may be
+// behind the one before, which it goes on with, and which it begins.
+var controls = func() (by [256]struct{ next, stays, begins control }) {
+	for c := range by {
+		if c := byte(c); wordByte(c) && c != '_' && (c < '0' || c > '9') {
+			by[c].next = sequence
 		}
 	}
-	return false
-}
+	for _, c := range []byte("0123456789;:") {
+		by[c].stays = parameters
+	}
+	for _, c := range []byte("bB3e") {
+		by[c].next |= wholeEscape
+	}
+	for _, c := range []byte(`13\`) {
+		by[c].begins = halfEscape
+	}
+	by[0x1b].begins = wholeEscape
+	by['['].next = parameters
+	return by
+}()
 
 func oneOf(c byte, of string) bool {
 	for i := range len(of) {

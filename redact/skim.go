@@ -102,14 +102,11 @@ func (f *finder) jump(to int) {
 
 // trailTo is the trail before a position that is not before pos.
 func (f *finder) trailTo(to int) trail {
-	if to-f.pos >= 8 {
-		return trailOf(f.text[to-f.base-8 : to-f.base])
+	text := f.text[f.pos-f.base : to-f.base]
+	if start := trailStart(text); start > 0 {
+		return trail{}.over(text[start:])
 	}
-	t := f.trail
-	for _, c := range []byte(f.text[f.pos-f.base : to-f.base]) {
-		t = t.follow(c)
-	}
-	return t
+	return f.trail.over(text)
 }
 
 func (f *finder) nextValue() int {
