@@ -24,7 +24,7 @@ const none = -1
 // neighbours.
 type automaton struct {
 	patterns []pattern // sorted by text, each text once
-	shorter  []int32   // by pattern: the next shorter word pattern it ends with
+	shorter  []int32   // by pattern: the next shorter one of its kind, word or not, that it ends with
 	states   []state   // and one more, which ends the last one's children
 	bytes    []byte    // by state: the last byte of what it stands for
 	firstEnd int32     // the first state where a pattern ends
@@ -106,12 +106,11 @@ func (a *automaton) inherit(s int32) {
 }
 
 func (a *automaton) accept(s, p int32) {
-	if !a.patterns[p].word {
-		a.states[s].whole = p
-		return
+	longest := &a.states[s].whole
+	if a.patterns[p].word {
+		longest = &a.states[s].word
 	}
-	a.shorter[p] = a.states[s].word
-	a.states[s].word = p
+	a.shorter[p], *longest = *longest, p
 }
 
 // branch adds the children of s.

@@ -117,9 +117,10 @@ func (f *finder) span(p int32) span {
 func (f *finder) ending(n int, value int32) span { return span{f.pos - n, f.pos, n, value} }
 
 func (f *finder) found(p int32) {
-	sp := f.span(p)
-	f.unite(sp)
-	f.beginsAt(sp.start)
+	f.unite(f.span(p))
+	for shorter := p; shorter != none && len(f.waiting) > 0; shorter = f.auto.shorter[shorter] {
+		f.beginsAt(f.span(shorter).start)
+	}
 	f.digits = 0
 	if f.auto.patterns[p].shares {
 		f.digits = oneDigit
