@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -54,6 +55,8 @@ func literals(s string) []string {
 
 var (
 	jsonSafe = strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`, "\u2028", `\u2028`, "\u2029", `\u2029`)
+	jsonGson = strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`, "=", `\u003d`, "'", `\u0027`)
+	jsonNet  = strings.NewReplacer(`\\`, `\\`, `\"`, `\u0022`, "<", `\u003C`, ">", `\u003E`, "&", `\u0026`, "'", `\u0027`, "+", `\u002B`, "`", `\u0060`)
 	unescape = strings.NewReplacer("%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*")
 )
 
@@ -66,7 +69,17 @@ func jsonSpellings(s string) []string {
 			out = append(out, jsonEscapes(e)...)
 		}
 	}
+	for _, e := range jsonCautious(s) {
+		out = append(out, e, jsonQuoted(e))
+	}
 	return out
+}
+
+// jsonCautious covers the encoders that escape more than HTML asks for: Gson,
+// and .NET's.
+func jsonCautious(s string) []string {
+	least := jsonQuoted(s)
+	return slices.DeleteFunc([]string{jsonGson.Replace(least), jsonASCII(jsonNet.Replace(least), `\u%04X`)}, func(e string) bool { return e == least })
 }
 
 // jsonEscapes covers the habits of encoders: as little as allowed, HTML-safe,
@@ -74,7 +87,7 @@ func jsonSpellings(s string) []string {
 func jsonEscapes(s string) []string {
 	least := jsonQuoted(s)
 	out := []string{least}
-	for _, e := range []string{jsonSafe.Replace(least), jsonASCII(least)} {
+	for _, e := range []string{jsonSafe.Replace(least), jsonASCII(least, `\u%04x`)} {
 		if e != least {
 			out = append(out, e)
 		}
@@ -93,20 +106,19 @@ func jsonQuoted(s string) string {
 	return string(quoted[1 : len(quoted)-1])
 }
 
-func jsonASCII(s string) string {
+// jsonASCII writes what is not ASCII in a form.
+func jsonASCII(s, form string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return s
 	}
 	var b strings.Builder
 	for _, r := range s {
-		switch {
-		case r < utf8.RuneSelf:
+		if r < utf8.RuneSelf {
 			b.WriteRune(r)
-		case r <= 0xFFFF:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			r -= 0x10000
-			fmt.Fprintf(&b, `\u%04x\u%04x`, 0xD800+r>>10, 0xDC00+r&0x3FF)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&b, form, unit)
 		}
 	}
 	return b.String()
