@@ -16,21 +16,31 @@ const (
 // holds tells whether a keyword may begin where these edges are.
 func (e edge) holds(here edge) bool { return here&e == e }
 
-// A trail is the end of the text read, as far as edges depend on it.
+// A trail is the end of the text read, as far as edges depend on it: the last
+// byte, and those from where an escape may have begun.
 type trail struct {
-	bytes   uint64  // the last eight, the latest lowest, zeros where there are none
-	escapes uint8   // bit n: the one n before the latest may begin an escape
-	control control // the latest as a part of a control sequence
+	bytes   uint64 // the latest lowest, at most eight
+	escapes uint8  // bit n: the one n before the latest may begin an escape
+	control control
 }
+
+// trailOf is the trail of a text with nothing before c that it depends on.
+func trailOf(c byte) trail { return trail{bytes: uint64(c), escapes: beginsEscape[c]} }
 
 // follow adds c.
 func (t trail) follow(c byte) trail {
-	return trail{t.bytes<<8 | uint64(c), t.escapes<<1 | beginsEscape[c], t.control.follow(c)}
+	if t.plain() {
+		return trailOf(c)
+	}
+	return trail{t.bytes<<8 | uint64(c), t.escapes<<1 | beginsEscape[c], t.controlWith(c)}
 }
+
+// plain tells whether no escape may be under way, nor has just ended.
+func (t trail) plain() bool { return t.escapes == 0 && t.control == noControl }
 
 // edge is what is behind the trail.
 func (t trail) edge() edge {
-	if t.escapes == 0 && t.control < sequence {
+	if t.plain() {
 		return edgeBehind[byte(t.bytes)]
 	}
 	return t.edgeOfEscape()
@@ -38,7 +48,7 @@ func (t trail) edge() edge {
 
 func (t trail) edgeOfEscape() edge {
 	here := edgeBehind[byte(t.bytes)]
-	if t.control >= sequence || escaped(t.bytes) {
+	if t.control == wholeControl || escaped(t.bytes) {
 		here |= wordStart
 	}
 	return here
@@ -56,10 +66,10 @@ func (t trail) over(text string) trail {
 // when that may depend on what is before.
 func trailStart(text string) int {
 	last := len(text) - 1
-	for last > 0 && controls[text[last-1]].stays != 0 {
+	for last > 0 && parameter(text[last-1]) {
 		last--
 	}
-	return max(0, last-7)
+	return max(0, last-9) // and "[", and eight more
 }
 
 // edgeBehind is the edge behind each byte that is no part of an escape.
@@ -77,7 +87,7 @@ var edgeBehind = func() (behind [256]edge) {
 	return behind
 }()
 
-var beginsEscape = [256]uint8{'\\': 1, '%': 1}
+var beginsEscape = [256]uint8{'\\': 1, '%': 1, 0x1b: 1}
 
 // escaped tells whether a text that ends with these bytes ends with the escape
 // of one, in JSON (\n, \u003d) or in a URL (%3D).
@@ -95,44 +105,42 @@ func escaped(bytes uint64) bool {
 	return false
 }
 
-// A control is how much of a terminal's control sequence has been read, such as
-// a colour's (ESC[1;31m), as a set of what it may be: each bit leads to the
-// next. ESC stands as it is, or escaped (\x1b, \u001b, \033, \e).
+// A control says how much of a terminal's control sequence, such as a colour's
+// (ESC[1;31m), a trail ends with.
 type control uint8
 
 const (
-	halfEscape control = 1 << iota // the first of the two bytes that an escaped ESC ends with
-	wholeEscape
-	parameters
-	sequence
+	noControl control = iota
+	openControl
+	wholeControl
 )
 
-func (s control) follow(c byte) control {
-	by := &controls[c]
-	return s<<1&by.next | s&by.stays | by.begins
+// controlWith is the control of t with c.
+func (t trail) controlWith(c byte) control {
+	switch {
+	case c == '[' && t.endsWithESC():
+		return openControl
+	case t.control != openControl:
+		return noControl
+	case parameter(c):
+		return openControl
+	case wordByte(c):
+		return wholeControl
+	}
+	return noControl
 }
 
-// controls says what a byte is to a control sequence: which parts it may be
-// behind the one before, which it goes on with, and which it begins.
-var controls = func() (by [256]struct{ next, stays, begins control }) {
-	for c := range by {
-		if c := byte(c); wordByte(c) && c != '_' && (c < '0' || c > '9') {
-			by[c].next = sequence
-		}
+func parameter(c byte) bool { return '0' <= c && c <= ';' }
+
+// endsWithESC tells whether it ends with ESC, as it is or escaped (\x1b, \u001b,
+// \033, \e, %1B).
+func (t trail) endsWithESC() bool {
+	switch uint16(t.bytes) {
+	case '1'<<8 | 'b', '1'<<8 | 'B', '3'<<8 | '3', '\\'<<8 | 'e':
+		return t.escapes != 0
 	}
-	for _, c := range []byte("0123456789;:") {
-		by[c].stays = parameters
-	}
-	for _, c := range []byte("bB3e") {
-		by[c].next |= wholeEscape
-	}
-	for _, c := range []byte(`13\`) {
-		by[c].begins = halfEscape
-	}
-	by[0x1b].begins = wholeEscape
-	by['['].next = parameters
-	return by
-}()
+	return byte(t.bytes) == 0x1b
+}
 
 func oneOf(c byte, of string) bool {
 	for i := range len(of) {

@@ -10,7 +10,7 @@ import (
 )
 
 var endsBefore = map[edge]*regexp.Regexp{
-	wordStart: regexp.MustCompile(`(?:^|[^0-9A-Za-z_]|\\[nrtbf]|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|(?:\x1b|[13\\][bB3e])\[[0-9;:]*[A-Za-z])$`),
+	wordStart: regexp.MustCompile(`(?:^|[^0-9A-Za-z_]|\\[nrtbf]|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|(?:\x1b|[\\%\x1b](?s:.{0,5})(?:1b|1B|33)|\\e)\[[0-9:;]*[A-Za-z_])$`),
 	schemeEnd: regexp.MustCompile(`[0-9A-Za-z]$`),
 	digitEnd:  regexp.MustCompile(`[0-9]$`),
 }
@@ -28,7 +28,7 @@ func edgesOf(text string) (e edge) {
 // edged is a text of what makes edges, and of pieces of keywords.
 func (s source) edged() string {
 	pieces := []string{
-		`\n`, `\u003d`, `\u00`, "%3D", "%", "3", "\x1b[1;31m", "\x1b[38;5;196m", "\x1b[", ";", "m", "\x1b[38;2;255;255;255m\x1b[K", `\u001b[38;5;9m`, `\033[`, `\e[1;2`, "1B[", `\`, "_", "-", " ", "é", "\xff",
+		`\n`, `\u003d`, `\u00`, "%3D", "%", "3", "\x1b[1;31m", "\x1b[38;5;196m", "\x1b[", ";", "m", "\x1b[38;2;255;255;255m\x1b[K", `\u001b[38;5;9m`, `\033[`, `\e[1;2`, "1B[", `%x_____1b[1m`, `%x____1b[1m`, `\\x_______1b[m`, `\`, "_", "-", " ", "é", "\xff",
 		"sk-", "ghp_", "github_pat_", "://", ":", "Bearer ", "authorization: ", "AKIA", "eyJ", "BEGIN PRIVATE KEY-----", "xoxb-",
 	}
 	var b strings.Builder

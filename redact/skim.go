@@ -63,7 +63,12 @@ func (f *finder) glide() {
 		if nextKey&ends != 0 || auto.ends(nextState) {
 			break
 		}
-		key, state, trail = nextKey, nextState, trail.follow(c)
+		key, state = nextKey, nextState
+		if trail.plain() { // follow, without a call
+			trail = trailOf(c)
+		} else {
+			trail = trail.follow(c)
+		}
 		before = trail.edge()
 		n++
 	}
