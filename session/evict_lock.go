@@ -142,7 +142,7 @@ func (s *Session) wake() error {
 	resting := s.resting
 	s.mu.Unlock()
 	if !resting {
-		return nil
+		return s.overtaken()
 	}
 	s.logMu.Lock()
 	defer s.logMu.Unlock()
@@ -168,7 +168,7 @@ func (s *Session) catchUp() error {
 	resting := s.resting
 	s.mu.Unlock()
 	if !resting {
-		return nil
+		return s.overtaken()
 	}
 	s.logMu.Lock()
 	defer s.logMu.Unlock()
@@ -186,6 +186,32 @@ func (s *Session) catchUp() error {
 	}
 	s.mark = mark
 	return nil
+}
+
+// overtaken is errGone for a session of which nothing is written yet, when
+// another process has made one of its id meanwhile. One in which something runs
+// finds that out when it writes.
+func (s *Session) overtaken() error {
+	if s.manager.cfg.Store == nil || !s.logMu.TryLock() {
+		return nil // nobody else can have one, or it is being written
+	}
+	defer s.logMu.Unlock()
+	if s.log != nil || s.mark != "" || s.inUse() {
+		return nil
+	}
+	switch made, err := s.manager.cfg.Store.Exists(s.id); {
+	case err != nil:
+		return storeFailed(err)
+	case made:
+		return errGone
+	}
+	return nil
+}
+
+func (s *Session) inUse() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.busy()
 }
 
 // unusable is a mark that no store gave: the log must be read anew.

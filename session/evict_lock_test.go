@@ -243,3 +243,35 @@ func TestAFailedTurnLeavesItsNumberAfterAnIdleTime(t *testing.T) {
 		assert.Equal(t, 2, ask(t, first, "s", "two", session.RunOptions{}).Turn)
 	})
 }
+
+// Two processes with one --session: each knows it before either has written it.
+func TestASessionThatAnotherProcessMadeFirstIsTakenUpFromTheStore(t *testing.T) {
+	t.Run("while it was only known", func(t *testing.T) {
+		_, a, b := two(t, says("x"), says("x"))
+		_, err := a.Open("s")
+		require.NoError(t, err)
+		ask(t, b, "s", "one", session.RunOptions{})
+		assert.Equal(t, 1, state(t, a, "s").Turn)
+		assert.True(t, held(t, a, "s"))
+		require.NoError(t, b.CloseSession("s")())
+		assert.Equal(t, 2, ask(t, a, "s", "two", session.RunOptions{}).Turn)
+		assert.Equal(t, []string{"one", "x", "two", "x"}, messagesOf(t, b, "s"))
+	})
+	t.Run("while its first turn waited", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			store, _, b := two(t, nil, says("x"))
+			a := newManager(t, session.Config{Provider: streams("x", time.Minute), Store: store, Limits: session.Limits{MaxRunning: 1}})
+			busy := begin(t, a, "other", "one", false, session.RunOptions{})
+			waits := begin(t, a, "s", "late", false, session.RunOptions{})
+			ask(t, b, "s", "one", session.RunOptions{})
+			wait(t, busy)
+			_, err := waits.Wait()
+			var locked *session.LockedError
+			assert.ErrorAs(t, err, &locked)
+			waits.Settle()
+			assert.Equal(t, 1, state(t, a, "s").Turn)
+			require.NoError(t, b.CloseSession("s")())
+			assert.Equal(t, 2, ask(t, a, "s", "two", session.RunOptions{}).Turn)
+		})
+	})
+}

@@ -152,6 +152,7 @@ func (r *Run) failure(err error, partial bool) error {
 	var perr *provider.Error
 	var conflict *ConflictError
 	var injector *inject.FailedError // logged where it was asked
+	var locked *LockedError
 	switch {
 	case errors.As(err, &perr):
 		told := *perr
@@ -160,7 +161,7 @@ func (r *Run) failure(err error, partial bool) error {
 		return &ProviderError{Failure: &told, Partial: partial}
 	case errors.Is(err, errAnswer):
 		return &ProviderError{Failure: &provider.Error{Class: provider.ClassTooLarge, Message: err.Error()}, Partial: partial}
-	case errors.As(err, &conflict), errors.As(err, &injector), errors.Is(err, ErrStore):
+	case errors.As(err, &conflict), errors.As(err, &injector), errors.As(err, &locked), errors.Is(err, ErrStore):
 		return err
 	}
 	r.log(zap.ErrorLevel, "run failed", err)

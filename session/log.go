@@ -145,10 +145,16 @@ func (s *Session) openLog() error {
 	}
 	s.logMu.Lock()
 	defer s.logMu.Unlock()
-	return s.create()
+	err := s.create()
+	if _, locked := errors.AsType[*LockedError](err); locked {
+		return schema.BadField("sessionId", "unique", "is in use")
+	}
+	return err
 }
 
-// create writes the log's header unless there is a log; logMu is held.
+// create writes the log's header unless there is a log; logMu is held. The
+// error is a *LockedError when another process has just made a session of that
+// id.
 func (s *Session) create() error {
 	switch {
 	case s.log != nil:
@@ -167,7 +173,7 @@ func (s *Session) create() error {
 	}
 	log, err := s.manager.cfg.Store.Create(s.id, b)
 	if errors.Is(err, ErrExists) {
-		return schema.BadField("sessionId", "unique", "is in use")
+		return &LockedError{}
 	}
 	if err != nil {
 		return storeFailed(err)

@@ -96,7 +96,7 @@ func (r *Run) ID() string { return r.id }
 func (r *Run) SessionID() string { return r.session.id }
 
 // Wait waits for the run's end. Errors: *ProviderError, *ConflictError,
-// ErrStore.
+// *LockedError, ErrStore.
 func (r *Run) Wait() (*schema.TurnResult, error) {
 	<-r.done
 	return r.result, r.err
