@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 
@@ -240,9 +241,14 @@ func hideMessages(record any, red *redact.Redactor) {
 
 // DeleteSession is CloseSession that removes the session from the store too:
 // at once where nothing has to end first, so that what is asked next finds it
-// gone. Until it is gone, turns are refused with a *BusyError. Deleting a
-// session that no store knows does nothing. Errors: *LockedError, ErrStore.
+// gone; else when ended is called. Until it is gone, turns are refused with a
+// *BusyError, and who asks for the same again waits for it. Deleting a session
+// that no store knows does nothing. Errors: *LockedError, ErrStore.
 func (m *Manager) DeleteSession(id string) (ended func() error) {
+	d, isFirst := m.beginDeletion(id)
+	if !isFirst {
+		return d.wait
+	}
 	s := m.inMemory(id)
 	var runs []*Run
 	if s != nil {
@@ -250,31 +256,53 @@ func (m *Manager) DeleteSession(id string) (ended func() error) {
 		runs = s.stop()
 	}
 	if len(runs) == 0 {
-		err := m.erase(id, s)
-		return func() error { return err }
+		m.endDeletion(d, m.erase(id, s))
+		return d.wait
 	}
-	m.markDeleting(id, 1)
-	return func() error {
-		defer m.markDeleting(id, -1)
+	return sync.OnceValue(func() error {
 		waitSettled(runs)
-		return m.erase(id, s)
-	}
+		m.endDeletion(d, m.erase(id, s))
+		return d.err
+	})
 }
 
-// markDeleting counts the deletions that wait for a session's turns. Until
-// they are over nobody takes the session from the store again.
-func (m *Manager) markDeleting(id string, change int) {
+// A deletion is under way. Until it has ended nobody takes the session from the
+// store again.
+type deletion struct {
+	id    string
+	ended chan struct{} // closed when err stands
+	err   error
+}
+
+func (d *deletion) wait() error {
+	<-d.ended
+	return d.err
+}
+
+// beginDeletion gives the session's deletion, and tells whether it is new.
+func (m *Manager) beginDeletion(id string) (d *deletion, isFirst bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.deleting[id] += change; m.deleting[id] == 0 {
-		delete(m.deleting, id)
+	if d := m.deleting[id]; d != nil {
+		return d, false
 	}
+	d = &deletion{id: id, ended: make(chan struct{})}
+	m.deleting[id] = d
+	return d, true
+}
+
+func (m *Manager) endDeletion(d *deletion, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.deleting, d.id)
+	d.err = err
+	close(d.ended)
 }
 
 func (m *Manager) isDeleting(id string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.deleting[id] > 0
+	return m.deleting[id] != nil
 }
 
 // doom lets a session take no more turns, or takes that back.

@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -199,6 +200,49 @@ func TestU6DeletingTakesEffectBeforeWhatIsAskedNext(t *testing.T) {
 			for _, err := range []error{ended(), again(), made.Sync()} {
 				require.NoError(t, err)
 			}
+		})
+	}
+}
+
+// slowDelete is a store that takes its time to delete, and holds the session
+// meanwhile.
+type slowDelete struct {
+	session.Store
+	held sync.Mutex
+}
+
+func (s *slowDelete) Delete(id string) error {
+	if !s.held.TryLock() {
+		return &session.LockedError{}
+	}
+	defer s.held.Unlock()
+	time.Sleep(time.Second)
+	return s.Store.Delete(id)
+}
+
+func TestASessionThatIsDeletedTwiceAtOnceIsDeletedOnce(t *testing.T) {
+	for claim, starts := range map[string]bool{"at rest": false, "while a turn runs": true} {
+		t.Run(claim, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := newManager(t, session.Config{Provider: streams("x", time.Minute), Store: &slowDelete{Store: memstore.New()}})
+				ask(t, m, "s", "1", session.RunOptions{})
+				var run *session.Run
+				if starts {
+					run = begin(t, m, "s", "2", false, session.RunOptions{})
+				}
+				deleted := make(chan error, 3)
+				for range cap(deleted) {
+					go func() { deleted <- m.DeleteSession("s")() }()
+				}
+				if starts {
+					wait(t, run)
+				}
+				for range cap(deleted) {
+					assert.NoError(t, <-deleted)
+				}
+				_, err := m.View("s")
+				assert.ErrorIs(t, err, session.ErrNotFound)
+			})
 		})
 	}
 }

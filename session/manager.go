@@ -35,9 +35,9 @@ type Manager struct {
 
 	mu       sync.Mutex // never taken while a Session's mu is held
 	sessions map[string]*Session
-	deleting map[string]int // ids of sessions that are about to be deleted
-	order    order          // of all sessions, those used longest ago first
-	ready    []*Session     // have a run to start, in the order in which they may
+	deleting map[string]*deletion // by the session's id
+	order    order                // of all sessions, those used longest ago first
+	ready    []*Session           // have a run to start, in the order in which they may
 	running  int
 	closed   bool
 	workers  sync.WaitGroup
@@ -50,7 +50,7 @@ func NewManager(cfg Config) (*Manager, error) {
 		return nil, err
 	}
 	cfg.setDefaults()
-	m := &Manager{cfg: cfg, sessions: map[string]*Session{}, deleting: map[string]int{}, frameSeed: newFrameSeed()}
+	m := &Manager{cfg: cfg, sessions: map[string]*Session{}, deleting: map[string]*deletion{}, frameSeed: newFrameSeed()}
 	m.redactor.Store(cfg.Redactor)
 	return m, nil
 }
