@@ -31,13 +31,7 @@ func spellings(s string) []spelling {
 	}
 	lower := hex.EncodeToString([]byte(s))
 	out = append(out, spelling{text: lower}, spelling{text: strings.ToUpper(lower)})
-	for before := range 3 {
-		shares := (before+len(s))%3 != 0
-		for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-			out = append(out, spelling{base64Inner(enc, s, before), false, shares})
-		}
-	}
-	return out
+	return append(out, base64Spellings(s)...)
 }
 
 func literals(s string) []string {
@@ -169,11 +163,18 @@ func htmlSpellings(s string) []string {
 	return out
 }
 
-// base64Inner gives those digits of s, standing after a number of other bytes
-// in what is encoded, that depend on no neighbour.
-func base64Inner(enc *base64.Encoding, s string, before int) string {
-	full := enc.EncodeToString([]byte(strings.Repeat("\x00", before) + s))
-	first := (before*8 + 5) / 6
-	end := (before + len(s)) * 8 / 6
-	return full[min(first, end):end]
+// base64Spellings gives those digits of s that depend on no neighbour, for each
+// place that s may have among the bytes that digits stand for together.
+func base64Spellings(s string) []spelling {
+	padded := append([]byte{0, 0}, s...)
+	out := make([]spelling, 0, 6)
+	for before := range 3 {
+		first, end := (before*8+5)/6, (before+len(s))*8/6
+		shares := (before+len(s))%3 != 0
+		for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+			digits := enc.EncodeToString(padded[2-before:])
+			out = append(out, spelling{digits[min(first, end):end], false, shares})
+		}
+	}
+	return out
 }
