@@ -16,9 +16,9 @@ type builder struct {
 }
 
 func newBuilder(r *Redactor, more int) *builder {
-	b := &builder{index: make(map[string]int, 16*more), rules: NoRules}
+	b := &builder{index: make(map[string]int, 16*more), patterns: make([]pattern, 0, 16*more), rules: NoRules}
 	if r != nil {
-		b.values, b.patterns, b.rules = slices.Clone(r.values), slices.Clone(r.patterns), r.rules
+		b.values, b.patterns, b.rules = slices.Clone(r.values), append(b.patterns, r.patterns...), r.rules
 		for i, p := range b.patterns {
 			b.index[p.text] = i
 		}

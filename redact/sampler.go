@@ -17,9 +17,9 @@ type sampler struct {
 }
 
 type sample struct {
-	gram          uint32
-	pattern, next int32
-	offset        int32
+	gram  uint32
+	place uint32 // pattern times maxStride, and the offset in it
+	next  int32
 }
 
 const maxStride = 16
@@ -36,23 +36,23 @@ func newSampler(patterns []pattern) *sampler {
 	size := min(max(bits.Len(uint(n*32)), 12), 21)
 	s.bitmap = make([]uint64, 1<<(size-6))
 	s.shift = uint(32 - size)
-	buckets := bits.Len(uint(n)) + 1
+	buckets := bits.Len(uint(n))
 	s.heads = make([]int32, 1<<buckets)
 	s.hash = uint(32 - buckets)
 	s.entries = make([]sample, 0, n)
 	for i, p := range patterns {
 		for at := range s.stride {
-			s.add(gram(p.text[at:]), int32(i), int32(at))
+			s.add(gram(p.text[at:]), uint32(i*maxStride+at))
 		}
 	}
 	return s
 }
 
-func (s *sampler) add(g uint32, pattern, offset int32) {
+func (s *sampler) add(g, place uint32) {
 	h := g * spread
 	s.bitmap[h>>s.shift>>6] |= 1 << (h >> s.shift & 63)
 	head := &s.heads[h>>s.hash]
-	s.entries = append(s.entries, sample{g, pattern, *head, offset})
+	s.entries = append(s.entries, sample{g, place, *head})
 	*head = int32(len(s.entries))
 }
 
@@ -104,7 +104,7 @@ func (s *sampler) occurrence(text string, i, from int) int {
 		if x.gram != g {
 			continue
 		}
-		at, p := i-int(x.offset), s.patterns[x.pattern].text
+		at, p := i-int(x.place%maxStride), s.patterns[x.place/maxStride].text
 		if at < from || first >= 0 && at >= first || at+len(p) > len(text) {
 			continue
 		}

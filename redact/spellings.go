@@ -25,7 +25,7 @@ type spelling struct {
 
 // spellings lists how s may be written, s itself first. Some may be equal.
 func spellings(s string) []spelling {
-	var out []spelling
+	out := make([]spelling, 0, 32)
 	for _, text := range literals(s) {
 		out = append(out, spelling{text: text, literal: true})
 	}
@@ -35,7 +35,7 @@ func spellings(s string) []spelling {
 }
 
 func literals(s string) []string {
-	out := []string{s}
+	out := append(make([]string, 0, 24), s)
 	if !utf8.ValidString(s) {
 		out = append(out, string([]rune(s))) // as decoders repair it
 	}
