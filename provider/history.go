@@ -54,6 +54,31 @@ func (h *History) Append(encoded ...[]byte) {
 	}
 }
 
+// Expect makes room for messages of so many bytes, and as much again as there
+// is where that is more: a long dialogue that is read in is copied less often.
+func (h *History) Expect(bytes, messages int) {
+	h.bytes, h.items = roomFor(h.bytes, bytes), roomFor(h.items, messages)
+}
+
+// Trim gives back most of the room that nothing came for.
+func (h *History) Trim() {
+	h.bytes, h.items = trimmed(h.bytes), trimmed(h.items)
+}
+
+func roomFor[T any](s []T, more int) []T {
+	if cap(s)-len(s) >= more {
+		return s
+	}
+	return slices.Grow(s, max(more, len(s)))
+}
+
+func trimmed[T any](s []T) []T {
+	if cap(s) <= len(s)+len(s)/4 {
+		return s
+	}
+	return slices.Clone(s)
+}
+
 // Size is about how many bytes of text a model reads of it, for estimates: what
 // stands in messages beside their text hardly counts.
 func (h *History) Size() int { return h.size }

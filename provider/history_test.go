@@ -144,3 +144,27 @@ func TestWhatAnAPITakesOfAHistoryAsItIs(t *testing.T) {
 		assert.Equal(t, even, h.EvenAt(i), i)
 	}
 }
+
+func TestRoomOfAHistoryChangesNothingElse(t *testing.T) {
+	var roomy History
+	want := filled(t, dialogs...)
+	for range 100 {
+		for _, m := range dialogs {
+			encoded, err := AppendMessage(nil, m)
+			require.NoError(t, err)
+			roomy.Expect(len(encoded)+len(","), 1)
+			roomy.Append(encoded)
+		}
+	}
+	tight := roomy
+	tight.Trim()
+	assert.Greater(t, cap(roomy.bytes), len(roomy.bytes)+len(roomy.bytes)/4)
+	assert.LessOrEqual(t, cap(tight.bytes), len(tight.bytes)+len(tight.bytes)/4)
+	assert.LessOrEqual(t, cap(tight.items), len(tight.items)+len(tight.items)/4)
+	for _, h := range []History{roomy, tight} {
+		require.Equal(t, 100*len(dialogs), h.Len())
+		for i := range h.Len() {
+			require.Equal(t, string(want.Raw(i%len(dialogs))), string(h.Raw(i)))
+		}
+	}
+}

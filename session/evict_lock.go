@@ -244,6 +244,5 @@ func (s *Session) takeIn(records [][]byte) error {
 			return err
 		}
 	}
-	defer func() { s.cut = nil }()
 	return s.endReplay()
 }

@@ -255,37 +255,45 @@ func replayAs[T any](record []byte, use func(*T) error) error {
 	return use(r)
 }
 
-// A cutTurn is, while a log is replayed, the last started turn of which no end
-// has come.
-type cutTurn struct {
+// A replay is what is known of a log while it is replayed: the last started turn
+// of which no end has come, which may be cut off.
+type replay struct {
 	started []byte // its record; empty when there is none
 	partial []byte
+
+	turn schema.TurnRecord // the last one that ended
 }
 
-func (c *cutTurn) forget() {
-	if c != nil {
-		c.started, c.partial = c.started[:0], c.partial[:0]
+// replaying is the replay of the session's log.
+func (s *Session) replaying() *replay {
+	if s.reading == nil {
+		s.reading = &replay{}
+	}
+	return s.reading
+}
+
+func (r *replay) forget() {
+	if r != nil {
+		r.started, r.partial = r.started[:0], r.partial[:0]
 	}
 }
 
 // is tells whether the turn is of that run.
-func (c *cutTurn) is(runID string) bool {
-	return c != nil && len(c.started) > 0 && memberText(c.started, "runId") == runID
+func (r *replay) is(runID string) bool {
+	return r != nil && len(r.started) > 0 && memberText(r.started, "runId") == runID
 }
 
 // replayStarted holds a turn to be cut off until its end comes.
 func (s *Session) replayStarted(record []byte) error {
-	err := s.endReplay()
-	if s.cut == nil {
-		s.cut = &cutTurn{}
-	}
-	s.cut.started = append(s.cut.started, record...)
+	err := s.cutOff()
+	at := s.replaying()
+	at.started = append(at.started, record...)
 	return err
 }
 
 func (s *Session) replayPartial(r *schema.PartialRecord) error {
-	if s.cut.is(r.RunID) {
-		s.cut.partial = append(s.cut.partial, r.Text...)
+	if s.reading.is(r.RunID) {
+		s.reading.partial = append(s.reading.partial, r.Text...)
 	} else if s.interrupted != nil && s.interrupted.RunID == r.RunID {
 		s.interrupted.Partial += r.Text
 	}
@@ -293,8 +301,8 @@ func (s *Session) replayPartial(r *schema.PartialRecord) error {
 }
 
 func (s *Session) replayFailed(r *schema.FailedRecord) error {
-	if s.cut.is(r.RunID) {
-		s.cut.forget()
+	if s.reading.is(r.RunID) {
+		s.reading.forget()
 	}
 	if s.interrupted != nil && s.interrupted.RunID == r.RunID {
 		s.interrupted = nil // it was only under way when the log was read before
@@ -302,29 +310,42 @@ func (s *Session) replayFailed(r *schema.FailedRecord) error {
 	return nil
 }
 
-// endReplay takes it that nothing more is to come of the last started turn.
+// endReplay says that the log ends here.
 func (s *Session) endReplay() error {
-	if s.cut == nil || len(s.cut.started) == 0 {
+	err := s.cutOff()
+	s.reading = nil
+	s.history.Trim()
+	return err
+}
+
+// cutOff takes it that nothing more is to come of the last started turn.
+func (s *Session) cutOff() error {
+	if s.reading == nil || len(s.reading.started) == 0 {
 		return nil
 	}
-	defer s.cut.forget()
-	return replayAs(s.cut.started, func(r *schema.StartedRecord) error {
+	defer s.reading.forget()
+	return replayAs(s.reading.started, func(r *schema.StartedRecord) error {
 		s.interrupted = &schema.Interrupted{
-			Turn: r.Turn, RunID: r.RunID, RequestKey: r.RequestKey, Input: r.Input, Partial: string(s.cut.partial), At: r.At, Reason: "crash",
+			Turn: r.Turn, RunID: r.RunID, RequestKey: r.RequestKey, Input: r.Input, Partial: string(s.reading.partial), At: r.At, Reason: "crash",
 		}
 		return nil
 	})
 }
 
 func (s *Session) replayTurn(record []byte) error {
-	r, err := scanTurn(record)
-	if err != nil {
+	r := &s.replaying().turn
+	if err := scanTurn(r, record); err != nil {
 		return err
 	}
 	if r.Turn != len(s.turns)+1 {
 		return fmt.Errorf("turn %d follows turn %d", r.Turn, len(s.turns))
 	}
-	s.cut.forget()
+	s.reading.forget()
+	size := 0
+	for _, m := range r.Messages {
+		size += len(m) + len(",")
+	}
+	s.history.Expect(size, len(r.Messages))
 	s.keep(r, nil)
 	s.hiding.free = false // another process hid what it knew
 	return nil

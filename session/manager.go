@@ -225,7 +225,6 @@ func (m *Manager) load(id string, stale *Session) (*Session, error) {
 	if err := s.endReplay(); err != nil {
 		return nil, errors.Join(storeFailed(err), log.Close())
 	}
-	s.cut = nil
 	s.takeLog(log)
 	m.discard(stale)
 	return m.add(s)

@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/prism-rpc/prism-rpc/provider"
 	"github.com/prism-rpc/prism-rpc/schema"
@@ -50,10 +49,10 @@ func memberText(record []byte, member string) (found string) {
 	return found
 }
 
-// scanTurn reads of a turn's record what a session keeps of a turn without a
-// request key. The messages are the record's own bytes.
-func scanTurn(record []byte) (*schema.TurnRecord, error) {
-	t := &schema.TurnRecord{}
+// scanTurn reads into t, of a turn's record, what a session keeps of a turn
+// without a request key. The messages are the record's own bytes.
+func scanTurn(t *schema.TurnRecord, record []byte) error {
+	*t = schema.TurnRecord{Messages: t.Messages[:0]}
 	keyed := false
 	err := eachMember(record, func(name, value []byte) (err error) {
 		switch string(name) {
@@ -79,12 +78,12 @@ func scanTurn(record []byte) (*schema.TurnRecord, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errShape, err)
+		return fmt.Errorf("%w: %w", errShape, err)
 	}
 	if keyed {
-		return t, json.Unmarshal(record, t)
+		return json.Unmarshal(record, t)
 	}
-	return t, nil
+	return nil
 }
 
 func scanUsage(u *schema.Usage, object []byte) error {
@@ -121,7 +120,7 @@ func countOf(u *schema.Usage, name []byte) **int64 {
 const endTurn = `"` + string(schema.StopEndTurn) + `"`
 
 func scanMessages(t *schema.TurnRecord, list []byte) error {
-	t.Messages = make([]jsontext.Value, 0, 2)
+	t.Messages = t.Messages[:0]
 	return eachElement(list, func(m []byte) error {
 		if err := provider.CheckMessage(m); err != nil {
 			return err

@@ -30,7 +30,8 @@ func FuzzScanTurn(f *testing.F) {
 		f.Add([]byte(r))
 	}
 	f.Fuzz(func(t *testing.T, record []byte) {
-		got, err := scanTurn(record)
+		var got schema.TurnRecord
+		err := scanTurn(&got, record)
 		var want schema.TurnRecord
 		if !jsontext.Value(record).IsValid() || json.Unmarshal(record, &want) != nil || strings.ContainsAny(string(record), " \t\n\r") {
 			return // must only not panic
@@ -54,7 +55,8 @@ func FuzzScanTurn(f *testing.F) {
 
 func TestScanTurnTakesWhatIsWritten(t *testing.T) {
 	for _, record := range turnRecords[:4] {
-		got, err := scanTurn([]byte(record))
+		got := schema.TurnRecord{StopReason: "of another", Messages: make([]jsontext.Value, 3)}
+		err := scanTurn(&got, []byte(record))
 		require.NoError(t, err, record)
 		var want schema.TurnRecord
 		require.NoError(t, json.Unmarshal([]byte(record), &want))
@@ -67,7 +69,7 @@ func TestScanTurnTakesWhatIsWritten(t *testing.T) {
 		assert.Equal(t, len(want.Messages), len(got.Messages))
 	}
 	for _, record := range turnRecords[6:10] {
-		_, err := scanTurn([]byte(record))
+		err := scanTurn(&schema.TurnRecord{}, []byte(record))
 		assert.Error(t, err, record)
 	}
 }

@@ -36,7 +36,7 @@ type Session struct {
 	keys        *keys    // nil: no turn had one
 	noticed     *noticed // nil while there was none
 	interrupted *schema.Interrupted
-	cut         *cutTurn // while replaying
+	reading     *replay // of its log
 	running     *Run
 	settled     <-chan struct{}   // of the run that ended last; nil once it is closed
 	queue       []*Run            // accepted, not started
