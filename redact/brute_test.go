@@ -14,7 +14,7 @@ func brute(r *Redactor, text string, cutOff bool) string {
 	var found, words []span
 	for _, p := range r.patterns {
 		for i := 0; i+len(p.text) <= len(text); i++ {
-			if sp := (span{i, i + len(p.text), len(p.text), p.value}); text[i:sp.end] != p.text {
+			if sp := (span{i, i + len(p.text), int32(len(p.text)), p.value}); text[i:sp.end] != p.text {
 				continue
 			} else if p.word {
 				words = append(words, sp)
@@ -40,7 +40,7 @@ func brute(r *Redactor, text string, cutOff bool) string {
 // bruteDigits are the digit and the padding behind occurrences in base64 that
 // share it.
 func bruteDigits(r *Redactor, text string, found []span) []span {
-	longest := map[int]int{} // by end
+	longest := map[int]int32{} // by end
 	for _, s := range found {
 		longest[s.end] = max(longest[s.end], s.lead)
 	}
@@ -81,7 +81,7 @@ func bruteCut(r *Redactor, text string) []span {
 	for n := len(text); n >= 8; n-- {
 		for _, p := range r.patterns {
 			if !p.word && n < len(p.text) && n*2 >= len(p.text) && text[len(text)-n:] == p.text[:n] {
-				return []span{{len(text) - n, len(text), n, p.value}}
+				return []span{{len(text) - n, len(text), int32(n), p.value}}
 			}
 		}
 	}
@@ -94,7 +94,7 @@ func bruteUnion(spans []span) []span {
 		if a.start != b.start {
 			return a.start - b.start
 		}
-		return b.lead - a.lead
+		return int(b.lead - a.lead)
 	})
 	var out []span
 	for _, s := range spans {

@@ -5,7 +5,7 @@ import "slices"
 // A span is an occurrence, or several united ones, from start to before end.
 type span struct {
 	start, end int
-	lead       int   // length of the occurrence that names it
+	lead       int32 // length of the occurrence that names it
 	value      int32 // whose that is
 }
 
@@ -114,7 +114,7 @@ func (f *finder) span(p int32) span {
 }
 
 // ending is the occurrence of n bytes that ends at pos.
-func (f *finder) ending(n int, value int32) span { return span{f.pos - n, f.pos, n, value} }
+func (f *finder) ending(n int, value int32) span { return span{f.pos - n, f.pos, int32(n), value} }
 
 func (f *finder) found(p int32) {
 	f.unite(f.span(p))
@@ -201,6 +201,9 @@ func (f *finder) unite(sp span) {
 			sp.start, sp.lead, sp.value = m.start, m.lead, m.value
 		}
 		sp.end = max(sp.end, m.end)
+	}
+	if len(f.marks) == cap(f.marks) {
+		f.marks = slices.Grow(f.marks, len(f.marks)+1) // twice as many, lest millions be copied again and again
 	}
 	f.marks = slices.Replace(f.marks, lo, hi, sp)
 }

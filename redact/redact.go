@@ -110,11 +110,17 @@ func (r *Redactor) Text(s string, t *Tally) string {
 	if len(marks) == 0 {
 		return s
 	}
+	labels := r.labels()
+	size := len(s)
+	for _, m := range marks {
+		size += len(labels[m.value].marker) - (m.end - m.start)
+	}
 	var out strings.Builder
+	out.Grow(size)
 	shown := 0
 	for _, m := range marks {
 		out.WriteString(s[shown:m.start])
-		out.WriteString(r.labels()[m.value].mark(t))
+		out.WriteString(labels[m.value].mark(t))
 		shown = m.end
 	}
 	out.WriteString(s[shown:])
