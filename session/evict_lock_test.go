@@ -275,3 +275,25 @@ func TestASessionThatAnotherProcessMadeFirstIsTakenUpFromTheStore(t *testing.T) 
 		})
 	})
 }
+
+func TestAClosedManagerKeepsNoSessionFromOthers(t *testing.T) {
+	for claim, use := range map[string]func(*session.Manager) error{
+		"one it had":   func(m *session.Manager) error { _, err := m.Lookup("s"); return err },
+		"a stored one": func(m *session.Manager) error { _, err := m.Lookup("other"); return err },
+		"a new one":    func(m *session.Manager) error { _, err := m.Create("new", schema.SessionSettings{}, nil); return err },
+		"a fork":       func(m *session.Manager) error { _, err := m.Fork("other", -1, "new"); return err },
+	} {
+		t.Run(claim, func(t *testing.T) {
+			_, first, second := two(t, says("x"), says("y"))
+			ask(t, first, "s", "one", session.RunOptions{})
+			ask(t, second, "other", "one", session.RunOptions{})
+			require.NoError(t, second.CloseSession("other")())
+			require.NoError(t, first.Close())
+			assert.ErrorIs(t, use(first), session.ErrClosed)
+			for _, id := range []string{"s", "other", "new"} {
+				_, err := second.Open(id)
+				assert.NoError(t, err, id)
+			}
+		})
+	}
+}

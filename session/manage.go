@@ -100,7 +100,7 @@ func (m *Manager) Fork(id string, turn int, newID string) (*Session, error) {
 	if err := s.fill(from, records); err != nil {
 		return nil, errors.Join(err, s.closeLog())
 	}
-	return m.add(s)
+	return m.addStored(s)
 }
 
 // copyTurns gives the committed turns up to turn, the compactions of none but

@@ -227,7 +227,17 @@ func (m *Manager) load(id string, stale *Session) (*Session, error) {
 	}
 	s.takeLog(log)
 	m.discard(stale)
-	return m.add(s)
+	return m.addStored(s)
+}
+
+// addStored is add of a session that has its log open, which it lets go of when
+// it does not become known.
+func (m *Manager) addStored(s *Session) (*Session, error) {
+	known, err := m.add(s)
+	if known != s {
+		err = errors.Join(err, s.closeLog())
+	}
+	return known, err
 }
 
 // add makes s known, unless another one of its id became known meanwhile.
@@ -266,7 +276,7 @@ func (m *Manager) Create(id string, settings schema.SessionSettings, secrets []s
 	if err := s.openLog(); err != nil {
 		return nil, err
 	}
-	return m.add(s)
+	return m.addStored(s)
 }
 
 func (m *Manager) checkNew(id string) error {
