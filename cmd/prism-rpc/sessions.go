@@ -226,14 +226,23 @@ func (k *keeper) repair(out io.Writer, id string) error {
 	}
 	k.repaired = ""
 	if err := k.takeUp(id); err != nil {
-		return ofSession(id, err)
+		return errors.Join(k.tellRepaired(out, id), ofSession(id, err))
 	}
 	held := &stored{turn: func(*exportedTurn) error { return nil }}
 	if err := k.read(id, held); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(out, k.shown(id+": "+cmp.Or(k.repaired, "nothing to repair")))
-	return errors.Join(err, k.checkImages(id, held.all()))
+	k.repaired = cmp.Or(k.repaired, "nothing to repair")
+	return errors.Join(k.tellRepaired(out, id), k.checkImages(id, held.all()))
+}
+
+// tellRepaired tells what the repair of a session did, if it did anything.
+func (k *keeper) tellRepaired(out io.Writer, id string) error {
+	if k.repaired == "" {
+		return nil
+	}
+	_, err := fmt.Fprintln(out, k.shown(id+": "+k.repaired))
+	return err
 }
 
 // takeUp opens a session as a server does, and lets go of it.

@@ -132,6 +132,19 @@ func TestRepairReadsALogAsAServerDoes(t *testing.T) {
 	assert.Equal(t, "s: nothing to repair\n", out)
 }
 
+func TestRepairTellsWhatItCutOffALogThatAServerWouldNotOpen(t *testing.T) {
+	dir := storeOf(t, map[string][]string{"s": {header("s", longAgo), `{"v":1,"t":"started","turn":1,"input":7}`}})
+	f, err := os.OpenFile(filepath.Join(dir, "sessions", "s.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = f.WriteString("torn")
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	out, err := sessionsCommand(t, dir, "repair", "s")
+	require.Error(t, err, out)
+	assert.Contains(t, out, "s: cut off 4 bytes")
+	assert.Contains(t, out, "prism-rpc: s: ")
+}
+
 // Old sessions go while the process serves, never before its first reply.
 func TestRetain(t *testing.T) {
 	now := time.Now().UTC().Format("2006-01-02T15:04:05.000Z")
