@@ -25,6 +25,11 @@ func (r *Run) Cancel() bool {
 	return true
 }
 
+// forsaken cancels the run where its caller has ended, which may be about to
+// reach it: what an injector of the caller's could not say any more must not be
+// missing in a request.
+func (r *Run) forsaken() bool { return r.caller.Err() != nil && r.Cancel() }
+
 // endQueued answers a run that never started: it has no turn and no event but
 // prompt_queued.
 func (r *Run) endQueued() {

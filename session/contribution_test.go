@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -55,4 +56,23 @@ func requestWith(t *testing.T, raw string) (sent provider.Request, told []schema
 	sent = *p.asked()[0]
 	sent.RunID, sent.Injected = "", nil // not sent
 	return sent, result.Injected
+}
+
+// A caller that is gone takes its injectors along, before its turn has heard.
+func TestTheTurnOfACallerThatIsGoneAsksNoProvider(t *testing.T) {
+	m := says("x")
+	for range 100 {
+		ctx, leave := context.WithCancel(t.Context())
+		leaving := inject.Func("leaving", func(context.Context, inject.Context) (inject.Contribution, error) {
+			leave()
+			return inject.Contribution{}, errors.New("the connection has ended")
+		})
+		s, err := newManager(t, session.Config{Provider: m}).Open("s")
+		require.NoError(t, err)
+		result, err := s.Run(ctx, input("hi"), session.RunOptions{Injectors: []inject.Injector{leaving}})
+		require.NoError(t, err)
+		assert.Equal(t, schema.StopCancelled, result.StopReason)
+		assert.False(t, result.Committed)
+	}
+	assert.Empty(t, m.calls)
 }

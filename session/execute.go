@@ -62,6 +62,10 @@ func (r *Run) attempt() outcome {
 		return o
 	}
 	o.injected = req.Injected
+	if r.forsaken() {
+		o.err = errCancelled
+		return o
+	}
 	if req, o.err = r.fitImages(req); o.err != nil {
 		return o
 	}

@@ -66,6 +66,7 @@ type Run struct {
 	keyHash    string // of RequestKey; "" without one
 	paramsHash string
 
+	caller context.Context
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	stop   func() bool // no longer follow the caller's context
@@ -233,6 +234,7 @@ func (s *Session) prepare(ctx context.Context, r *Run) error {
 	if r.provider, r.model, err = s.manager.provider(s.modelFor(r.Model)); err != nil {
 		return err
 	}
+	r.caller = ctx
 	r.ctx, r.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	return nil
 }
